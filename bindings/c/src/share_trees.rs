@@ -5,7 +5,8 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 
 use job_sort_formula::fairshare::{AssessedTree, EntityShares};
-use jsf::requests::{RunError, run};
+use jsf::found::AnswerError;
+use jsf::requests::run;
 use jsf_openpbs::amounts::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};
 
@@ -276,14 +277,14 @@ pub unsafe extern "C" fn jsf_run(
     unsafe { created_text(json, "json", error, work) }
 }
 
-fn run_error(error: RunError) -> jsf_error {
+fn run_error(error: AnswerError) -> jsf_error {
     match error {
-        RunError::Request(message) => jsf_error::argument(message),
-        RunError::Site(error) => error.into(),
-        RunError::Syntax(_, finding) => jsf_error::new(jsf_status::Syntax, finding.message)
+        AnswerError::Question(message) => jsf_error::argument(message.worded(in_c)),
+        AnswerError::Site(error) => error.into(),
+        AnswerError::Syntax(_, finding) => jsf_error::new(jsf_status::Syntax, finding.message)
             .at(finding.span)
             .because(jsf_failure::Syntax),
-        RunError::Interrupted => jsf_error::new(jsf_status::Internal, "ended"),
-        RunError::NotArithmetic(..) => jsf_site::SiteError::NotArithmetic.into(),
+        AnswerError::Interrupted => jsf_error::new(jsf_status::Internal, "ended"),
+        AnswerError::NotArithmetic(..) => jsf_site::SiteError::NotArithmetic.into(),
     }
 }

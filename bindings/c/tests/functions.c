@@ -458,7 +458,7 @@ static void sites(const char *folder)
     CHECK_ERROR(JSF_STATUS_DOCUMENT, "no/such", ask("rank", "no/such", NULL, &json, &error));
     CHECK(json == NULL);
     CHECK_ERROR(JSF_STATUS_NOT_ARITHMETIC, "", ask("rank", folder, "ncpus.y", &json, &error));
-    CHECK_ERROR(JSF_STATUS_ARGUMENT, "unknown variant `sort`, expected one of `rank`", ask("sort", folder, NULL, &json, &error));
+    CHECK_ERROR(JSF_STATUS_ARGUMENT, "no command `sort` answers a program", ask("sort", folder, NULL, &json, &error));
     CHECK_ERROR(JSF_STATUS_ARGUMENT, "unknown field `formula`", ask("shares", folder, "ncpus", &json, &error));
     CHECK_OK(ask("shares", folder, NULL, &json, &error));
     CHECK(strstr(json, "\"policy\": \"pbs\"") != NULL && strstr(json, "\"nodes\": [") != NULL);

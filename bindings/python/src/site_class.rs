@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use job_sort_formula::Schema;
 use job_sort_formula::schema::Origin;
-use jsf::requests::{AskedSite, RunError};
+use jsf::found::AnswerError;
+use jsf::requests::AskedSite;
 use jsf_openpbs::check::SiteFacts;
 use jsf_site::{Site as OpenedSite, SiteError, SiteFiles, SiteOptions};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -84,18 +85,25 @@ impl Site {
 }
 
 impl Site {
-    fn error(&self, py: Python<'_>, error: RunError) -> PyErr {
+    fn error(&self, py: Python<'_>, error: AnswerError) -> PyErr {
         match error {
-            RunError::Request(message) => PyValueError::new_err(message),
-            RunError::Site(error) => site_error(error),
-            RunError::Syntax(text, finding) => syntax_error(&text, &finding),
-            RunError::NotArithmetic(text, parsed) => match parsed.compile(self.site.schema()) {
-                Err(error) => {
-                    not_arithmetic(py, &text, &error, self.site.schema(), &SiteFacts::default())
+            AnswerError::Question(message) => PyValueError::new_err(message.worded(in_python)),
+            AnswerError::Site(error) => site_error(error),
+            AnswerError::Syntax(source, finding) => syntax_error(&source.text, &finding),
+            AnswerError::NotArithmetic(given, _) => {
+                let schema = self.site.schema();
+                match given
+                    .submitted
+                    .formula()
+                    .map(|parsed| parsed.compile(schema))
+                {
+                    Ok(Err(error)) => {
+                        not_arithmetic(py, given.text(), &error, schema, &SiteFacts::default())
+                    }
+                    _ => site_error(SiteError::NotArithmetic),
                 }
-                Ok(_) => site_error(SiteError::NotArithmetic),
-            },
-            RunError::Interrupted => PyKeyboardInterrupt::new_err(()),
+            }
+            AnswerError::Interrupted => PyKeyboardInterrupt::new_err(()),
         }
     }
 }

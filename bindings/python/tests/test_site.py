@@ -82,7 +82,7 @@ def test_every_command_answers_as_on_the_command_line():
         (lambda: site.run("replay", log=SITE / "qstat.json"), ValueError, "is not a log with values"),
         (lambda: site.run("replay", log=7), ValueError, "invalid type: integer `7`, expected path string"),
         (lambda: site.run("replay", log=object()), TypeError, "object"),
-        (lambda: site.run("sort"), ValueError, "unknown variant `sort`, expected one of `rank`"),
+        (lambda: site.run("sort"), ValueError, "no command `sort`"),
         (lambda: site.run("rank", formulae="ncpus"), ValueError, "unknown field `formulae`"),
         (lambda: run("rank", site="/nowhere"), FileNotFoundError, "/nowhere"),
         (lambda: run("fit", template="{a=1:0..2} * ncpus +", wishes=["1"]), SyntaxError, "expected"),

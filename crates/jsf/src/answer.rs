@@ -6,8 +6,10 @@ use std::io::{self, Write};
 
 use job_sort_formula::parallel::pipeline;
 pub(crate) use jsf_json::object;
+use jsf_site::RankedQueue;
 use serde::{Serialize, Serializer};
 
+use crate::given_formula::GivenFormula;
 use crate::view::document::Document;
 
 /// A format of an answer. Every answer has the first three, some have others.
@@ -44,6 +46,17 @@ impl Format {
 pub trait Answer: Serialize {
     /// What people see of it.
     fn document(&self) -> Document<'_>;
+
+    /// The formulas by which it ranks jobs, and the ranked queues: what is found in them is said
+    /// beside the answer.
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+        Vec::new()
+    }
+
+    /// Whether the document says itself what is found in these.
+    fn shows_findings(&self) -> bool {
+        false
+    }
 
     /// Writes a format that not every answer has.
     ///

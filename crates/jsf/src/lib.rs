@@ -18,6 +18,9 @@ pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
 pub mod commands;
+pub mod found;
+pub mod given_formula;
+pub mod job_filter;
 pub mod log_options;
 #[cfg(feature = "command")]
 pub mod process;

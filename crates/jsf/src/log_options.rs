@@ -181,7 +181,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<PathBuf>, D::E
 }
 
 /// A number of seconds, or a duration such as `24h`.
-fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error> {
+pub(crate) fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error> {
     match Value::deserialize(given)? {
         Value::String(text) => parse_duration(&text).map(Some).map_err(D::Error::custom),
         number => serde_json::from_value(number).map_err(D::Error::custom),

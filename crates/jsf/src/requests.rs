@@ -4,7 +4,6 @@
 //! A library prints nothing, so `warnings` of an answer also has what the command writes to
 //! standard error.
 
-use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,16 +14,15 @@ use std::time::Duration;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Severity};
 use job_sort_formula::formula::Template;
-use job_sort_formula::rank::{OldNew, OnError, SEARCH_WORK};
+use job_sort_formula::rank::{OldNew, OnError};
 use jsf_fit::goals::{FitError, fit_goals, formulas_read};
 use jsf_fit::wishes::{WishError, Wishes, fit_wishes};
+use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::check::{Checked, FAILURE_CODES};
 use jsf_simulate::{Goals, WarmUp, Workload};
 use jsf_site::{
-    CompareRequest, CycleRequest, ExplainOptions, FileSource, FormulaText, PolicyName, RankRequest,
-    RankedQueue, SharesRequest, Site, SiteError, SiteFiles, SiteOptions, StartingUsage,
-    check_warm_up,
+    CompareRequest, FileSource, FormulaText, Site, SiteError, SiteFiles, SiteOptions,
+    StartingUsage, check_warm_up,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -33,53 +31,34 @@ use serde_json::{Map, Value};
 use crate::STACK_SIZE;
 use crate::answer::{Answer, write_json};
 use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
-use crate::commands::cycle::CycleAnswer;
-use crate::commands::explain::ExplainAnswer;
+use crate::commands::cycle::answer::CycleAnswer;
+use crate::commands::explain::answer::ExplainAnswer;
 use crate::commands::fit::options::{MAX_EVALUATIONS, SearchOptions};
 use crate::commands::fit::{GoalFitAnswer, WishFitAnswer};
-use crate::commands::rank::{RankAnswer, all_rows};
-use crate::commands::replay::ReplayAnswer;
-use crate::commands::shares::{PolicyView, SharesAnswer};
+use crate::commands::rank::answer::RankAnswer;
+use crate::commands::replay::answer::ReplayAnswer;
+use crate::commands::shares::answer::AssessedShares;
 use crate::commands::simulate::SimulationAnswer;
 use crate::commands::simulate::log::log_messages;
 use crate::commands::simulate::view::FailingJobs;
-use crate::commands::trajectory::{MAX_FOLLOWED, TrajectoryAnswer};
+use crate::commands::trajectory::answer::TrajectoryAnswer;
+use crate::found::{AnswerError, Warnings, advice, failures};
+use crate::given_formula::GivenFormula;
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 use crate::view::words::too_short;
 
 /// The time between two questions whether the caller wants an end.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 
-/// Why a question has no answer.
-#[derive(Debug)]
-pub enum RunError {
-    /// The request does not say what is asked, or asks for something that there is not.
-    Request(String),
-    /// The files of the site cannot be used, or something is missing.
-    Site(SiteError),
-    /// A formula does not parse: its text, and what is wrong.
-    Syntax(String, Box<Diagnostic>),
-    /// A formula is Python but not arithmetic: its text, and what it parses to.
-    NotArithmetic(String, Box<Formula>),
-    /// The caller wanted an end.
-    Interrupted,
-}
-
-impl From<SiteError> for RunError {
-    fn from(error: SiteError) -> Self {
-        Self::Site(error)
-    }
-}
-
-impl From<serde_json::Error> for RunError {
+impl From<serde_json::Error> for AnswerError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Request(error.to_string())
+        Self::question(error.to_string())
     }
 }
 
 /// A request that has no answer, and why.
-fn refused<T>(why: impl Into<String>) -> Result<T, RunError> {
-    Err(RunError::Request(why.into()))
+fn refused<T>(why: impl Into<Message>) -> Result<T, AnswerError> {
+    Err(AnswerError::question(why))
 }
 
 /// A site of which questions are asked.
@@ -140,7 +119,7 @@ pub fn run(
     request: &str,
     worded: fn(Need) -> String,
     is_interrupted: fn() -> bool,
-) -> Result<String, RunError> {
+) -> Result<String, AnswerError> {
     let request: Value = serde_json::from_str(request)?;
     let mut request: Map<String, Value> = read(request)?;
     // what is left are the members of the command, which refuses those that it does not know
@@ -161,56 +140,34 @@ pub fn run(
     .answer(command, request.into())
 }
 
-fn read<T: DeserializeOwned>(request: Value) -> Result<T, RunError> {
+/// What is asked about a formula: its text, and the other members.
+fn with_formula<T: DeserializeOwned>(request: Value) -> Result<(Option<String>, T), AnswerError> {
+    let mut members: Map<String, Value> = read(request)?;
+    let formula = read(members.remove("formula").unwrap_or_default())?;
+    Ok((formula, read(members.into())?))
+}
+
+fn read<T: DeserializeOwned>(request: Value) -> Result<T, AnswerError> {
     Ok(serde_json::from_value(request)?)
 }
 
-/// The name of a command, and what is asked of it.
+/// Nothing but the formula is asked.
 #[derive(Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum Question {
-    Rank {
-        /// Absent: the formula in force.
-        formula: Option<String>,
-        /// Whether each job has the inputs of the formula.
-        #[serde(default)]
-        inputs: bool,
-    },
-    Check {
-        formula: Option<String>,
-    },
-    Explain {
-        formula: Option<String>,
-        jobs: Vec<String>,
-        /// The rank for which the wait is looked for.
-        to: Option<usize>,
-    },
-    Trajectory {
-        formula: Option<String>,
-        jobs: Vec<String>,
-        hours: f64,
-    },
-    Compare {
-        old: Option<String>,
-        new: Option<String>,
-    },
-    Shares {
-        /// Absent: the policy in force.
-        policy: Option<PolicyName>,
-    },
-    Cycle {
-        formula: Option<String>,
-        #[serde(default)]
-        jobs: Vec<String>,
-        processors: Option<NonZeroU32>,
-    },
-    Replay {
-        formula: Option<String>,
-        /// The scheduler's log.
-        log: PathBuf,
-    },
-    Simulate(SimulateAsked),
-    Fit(FitAsked),
+#[serde(deny_unknown_fields)]
+struct CheckQuestion {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CompareQuestion {
+    old: Option<String>,
+    new: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayQuestion {
+    /// The scheduler's log.
+    log: PathBuf,
 }
 
 #[derive(Deserialize)]
@@ -246,12 +203,6 @@ struct FitAsked {
     log: LogOptions,
 }
 
-/// A formula, and where it comes from.
-struct Asked {
-    source: FormulaText,
-    parsed: Formula,
-}
-
 /// A log that was read, and by what it is judged.
 struct ReadLog {
     workload: Workload,
@@ -279,50 +230,73 @@ impl AskedSite<'_> {
     ///
     /// # Errors
     /// The request is wrong, or the formula cannot be ranked.
-    pub fn answer(&self, command: &str, request: Value) -> Result<String, RunError> {
-        // for serde a variant of an enum is an object whose only key is the name
-        let question = Map::from_iter([(command.to_owned(), request)]);
-        match read(question.into())? {
-            Question::Rank { formula, inputs } => self.rank(&self.formula(formula)?, inputs),
-            Question::Check { formula } => self.check(&self.text(formula)?),
-            Question::Explain { formula, jobs, to } => {
-                self.explain(&self.formula(formula)?, &jobs, to)
+    pub fn answer(&self, command: &str, request: Value) -> Result<String, AnswerError> {
+        let site = self.site;
+        match command {
+            "rank" => {
+                let (given, question) = self.about_formula(request)?;
+                self.answered(|warnings| {
+                    let answer = RankAnswer::new(site, given, question, warnings)?;
+                    warnings.doubt(failures(answer.checked()));
+                    Ok(answer)
+                })
             }
-            Question::Trajectory {
-                formula,
-                jobs,
-                hours,
-            } => self.trajectory(&self.formula(formula)?, &jobs, hours),
-            Question::Compare { old, new } => {
-                self.compare(&self.formula(old)?, &self.formula(new)?)
+            "check" => self.check(request),
+            "explain" => {
+                let (given, question) = self.about_formula(request)?;
+                self.answered(|warnings| ExplainAnswer::new(site, given, question, warnings))
             }
-            Question::Shares { policy } => self.shares(Vec::from_iter(policy)),
-            Question::Cycle {
-                formula,
-                jobs,
-                processors,
-            } => self.cycle(formula, jobs, processors),
-            Question::Replay { formula, log } => self.replay(&self.formula(formula)?, log),
-            Question::Simulate(asked) => self.simulate(&asked),
-            Question::Fit(asked) => self.fit(&asked),
+            "trajectory" => {
+                let (given, question) = self.about_formula(request)?;
+                self.answered(|warnings| TrajectoryAnswer::new(site, given, &question, warnings))
+            }
+            "compare" => self.compare(request),
+            "shares" => {
+                let mut warnings = Warnings::default();
+                let shares = AssessedShares::new(site, None, read(request)?, &mut warnings)?;
+                self.warned(&shares.answer(false), warnings)
+            }
+            "cycle" => {
+                let (formula, question) = with_formula(request)?;
+                let mut given = None;
+                // a scheduler without a formula has cycles too
+                if formula.is_some() || site.formula_text().is_ok() {
+                    given = Some(self.formula(formula)?);
+                }
+                let mut warnings = Warnings::default();
+                let answer = CycleAnswer::new(site, given, &question, &mut warnings)?;
+                warnings.doubt(&answer.cycle.ranked.findings);
+                self.warned(&answer, warnings)
+            }
+            "replay" => {
+                let (given, ReplayQuestion { log }) = self.about_formula(request)?;
+                let log = FileSource::Path(log);
+                self.answered(|warnings| ReplayAnswer::new(site, given, log, warnings))
+            }
+            "simulate" => self.simulate(&read(request)?),
+            "fit" => self.fit(&read(request)?),
+            _ => refused(format!("no command `{command}` answers a program")),
         }
     }
 
-    fn rank(&self, formula: &Asked, has_inputs: bool) -> Result<String, RunError> {
-        let queue = self.ranked(formula, false)?;
-        let submitted = formula.source.submitted(self.site.numbers());
-        let checked = self.site.check_ranked(&submitted, &queue);
-        let rows = all_rows(&queue.ranking);
-        let answer = RankAnswer {
-            has_inputs,
-            ..RankAnswer::new(&formula.source.text, &queue, &rows)
-        };
-        let mut found = self.doubts_of(&queue);
-        found.extend(doubts(failures(&checked)));
-        self.written(&answer, found)
+    /// The JSON of an answer with all warnings, among them what its rankings give reason to doubt.
+    fn answered<A: Answer>(
+        &self,
+        answer: impl FnOnce(&mut Warnings) -> Result<A, AnswerError>,
+    ) -> Result<String, AnswerError> {
+        let mut warnings = Warnings::default();
+        let answer = answer(&mut warnings)?;
+        for (_, queue) in answer.rankings() {
+            queue.require_values()?;
+            warnings.doubt(&queue.findings);
+        }
+        self.warned(&answer, warnings)
     }
 
-    fn check(&self, source: &FormulaText) -> Result<String, RunError> {
+    fn check(&self, request: Value) -> Result<String, AnswerError> {
+        let (formula, CheckQuestion {}) = with_formula(request)?;
+        // of a text that does not parse the answer says why
+        let source = self.text(formula)?;
         let mut checked = self.site.check(&source.submitted(self.site.numbers()))?;
         for found in &mut checked.findings {
             *found = found.clone().worded(self.worded);
@@ -330,67 +304,14 @@ impl AskedSite<'_> {
         Ok(serde_json::to_string(&checked)?)
     }
 
-    fn explain(
-        &self,
-        formula: &Asked,
-        jobs: &[String],
-        to: Option<usize>,
-    ) -> Result<String, RunError> {
-        let queue = self.ranked(formula, true)?;
-        let considered = queue.ranking.order().len();
-        if let Some(rank) = to
-            && !(1..=considered).contains(&rank)
-        {
-            return refused(format!("there is no rank {rank}, the last is {considered}"));
-        }
-        let options = ExplainOptions {
-            to,
-            ..ExplainOptions::default()
-        };
-        let rows = rows(self.site, &queue, jobs)?;
-        let answer = ExplainAnswer {
-            formula: &formula.source.text,
-            queue: &queue,
-            explanations: &self.site.explain(&queue, &rows, &options)?,
-            is_last_described: false,
-            checked: None,
-            preemption: &[],
-        };
-        self.written(&answer, self.doubts_of(&queue))
-    }
-
-    fn trajectory(&self, formula: &Asked, jobs: &[String], hours: f64) -> Result<String, RunError> {
-        if self.site.numbers() == NumberMode::Decimal {
-            return refused("a trajectory computes with doubles, not with decimals");
-        }
-        let seconds = hours * 3600.0;
-        if !(60.0..=f64::from(MAX_FOLLOWED)).contains(&seconds) {
-            return refused(format!(
-                "`hours` is {hours}, expected from a minute to 8784"
-            ));
-        }
-        let queue = self.ranked(formula, false)?;
-        let mut rows = rows(self.site, &queue, jobs)?;
-        rows.sort_unstable();
-        // a job that is named twice has two equal rows, and each would be followed
-        rows.dedup();
-        let seconds = seconds.round() as i64;
-        let answer = TrajectoryAnswer {
-            formula: &formula.source.text,
-            queue: &queue,
-            trajectory: &(self.site).trajectory(&queue, &rows, seconds, SEARCH_WORK),
-        };
-        self.written(&answer, self.doubts_of(&queue))
-    }
-
-    fn compare(&self, old: &Asked, new: &Asked) -> Result<String, RunError> {
-        let request = CompareRequest::new(&old.parsed, &new.parsed);
-        let compared = self.arithmetic(self.site.compare(request), [old, new])?;
-        let numbers = self.site.numbers();
-        let [of_old, of_new] = [old.source.submitted(numbers), new.source.submitted(numbers)];
+    fn compare(&self, request: Value) -> Result<String, AnswerError> {
+        let CompareQuestion { old, new } = read(request)?;
+        let (old, new) = (self.formula(old)?, self.formula(new)?);
+        let request = CompareRequest::new(old.parsed()?, new.parsed()?);
+        let compared = self.arithmetic(self.site.compare(request), [&old, &new])?;
         let sides = &compared.sides;
-        let checked_old = self.site.check_ranked(&of_old, &sides.old);
-        let checked_new = self.site.check_ranked(&of_new, &sides.new);
+        let checked_old = self.site.check_ranked(&old.submitted, &sides.old);
+        let checked_new = self.site.check_ranked(&new.submitted, &sides.new);
         let names = [sides.old.program.inputs(), sides.new.program.inputs()];
         let mut found = self.site.warnings_for(&names.concat());
         found.extend_from_slice(&compared.warnings);
@@ -400,7 +321,7 @@ impl AskedSite<'_> {
         found.extend(doubts(failures(&checked_new)));
         let decides = compared.decides();
         let answer = CompareAnswer {
-            formulas: OldNew::new(&old.source.text, &new.source.text),
+            formulas: OldNew::new(old.text(), new.text()),
             compared: &compared,
             rows: &compared_rows(&compared.comparison),
             decides: OldNew::new(&decides.old, &decides.new),
@@ -411,73 +332,9 @@ impl AskedSite<'_> {
         self.written(&answer, found)
     }
 
-    fn shares(&self, policies: Vec<PolicyName>) -> Result<String, RunError> {
-        let request = SharesRequest {
-            policies,
-            ..SharesRequest::default()
-        };
-        let shares = self.site.shares(&request)?;
-        let (mut views, mut notes) = (Vec::new(), Vec::new());
-        for one in &shares {
-            views.push(PolicyView::new(one, one.nodes(&[], false)));
-            notes.extend_from_slice(&one.notes);
-        }
-        let answer = SharesAnswer {
-            views: &views,
-            shown: &views,
-            changes: &[],
-            places: None,
-        };
-        self.written(&answer, notes)
-    }
-
-    fn cycle(
-        &self,
-        formula: Option<String>,
-        asked: Vec<String>,
-        processors: Option<NonZeroU32>,
-    ) -> Result<String, RunError> {
-        let mut found = None;
-        // a scheduler without a formula has cycles too
-        if formula.is_some() || self.site.formula_text().is_ok() {
-            found = Some(self.formula(formula)?);
-        }
-        let request = CycleRequest {
-            formula: found.as_ref().map(|found| &found.parsed),
-            processors: processors.map(NonZeroU32::get),
-            asked,
-            ..CycleRequest::default()
-        };
-        let cycle = self.arithmetic(self.site.cycle(&request), &found)?;
-        let answer = CycleAnswer {
-            formula: found.as_ref().map(|found| &*found.source.text),
-            cycle: &cycle,
-            // JSON has all jobs, also where an estimate is asked for some
-            jobs: &[],
-            entities: &[],
-            checked: None,
-        };
-        let mut found = doubts(&cycle.ranked.findings);
-        found.extend_from_slice(&cycle.ranked.warnings);
-        found.extend(cycle.unknown.iter().cloned().map(Message::from));
-        self.written(&answer, found)
-    }
-
-    fn replay(&self, formula: &Asked, log: PathBuf) -> Result<String, RunError> {
-        let log = FileSource::Path(log);
-        let compared = self.arithmetic(self.site.replay(log, &formula.parsed), [formula])?;
-        let answer = ReplayAnswer {
-            formula: &formula.source.text,
-            python: self.site.python().0,
-            python_in_words: "",
-            replay: &compared.replay,
-        };
-        self.written(&answer, compared.warnings)
-    }
-
-    fn simulate(&self, asked: &SimulateAsked) -> Result<String, RunError> {
+    fn simulate(&self, asked: &SimulateAsked) -> Result<String, AnswerError> {
         let formula = self.formula(asked.formula.clone())?;
-        let log = self.log(&asked.log, asked.goals.as_deref(), &[&formula.parsed])?;
+        let log = self.log(&asked.log, asked.goals.as_deref(), &[formula.parsed()?])?;
         let options = asked.log.simulation(asked.usage);
         let given = asked.log.warm_up_seconds();
         let default = match given {
@@ -487,15 +344,16 @@ impl AskedSite<'_> {
         };
         let warm_up = given.unwrap_or(default.seconds());
         check_warm_up(&log.workload, warm_up)?;
+        let parsed = formula.parsed()?;
         let simulated = self.until_interrupted(|end| {
             self.site
-                .simulate(&formula.parsed, &log.workload, options, &mut |_| end.poll())
+                .simulate(parsed, &log.workload, options, &mut |_| end.poll())
         })?;
         let simulated = self.arithmetic(simulated, [&formula])?;
         let errors = &simulated.schedule.errors;
         let failing = FailingJobs::new(&log.workload, errors, OnError::default());
         let mut answer = SimulationAnswer::new(
-            &formula.source.text,
+            formula.text(),
             &log.workload,
             simulated,
             warm_up,
@@ -504,7 +362,7 @@ impl AskedSite<'_> {
         );
         let mut found: Vec<Message> = log.warnings.into_iter().map(Message::from).collect();
         found.extend(too_short(default).map(Message::from));
-        found.extend(doubts(&self.site.lint(&formula.parsed, &log.workload)));
+        found.extend(doubts(&self.site.lint(formula.parsed()?, &log.workload)));
         let warnings = &mut answer.simulated.warnings;
         found.extend(warnings.drain(..).map(Message::from));
         found.extend(failing.map(|failing| failing.clause("the formula").into()));
@@ -513,11 +371,14 @@ impl AskedSite<'_> {
         json_of(&answer, &[])
     }
 
-    fn fit(&self, asked: &FitAsked) -> Result<String, RunError> {
-        let text = FormulaText::new(&asked.template)?.text;
-        let template = match Template::parse(&text) {
+    fn fit(&self, asked: &FitAsked) -> Result<String, AnswerError> {
+        let source = FormulaText::new(&asked.template)?;
+        let template = match Template::parse(&source.text) {
             Ok(template) => template,
-            Err(error) => return Err(RunError::Syntax(text, Box::new(error.diagnostic()))),
+            Err(error) => {
+                let finding = Box::new(error.diagnostic());
+                return Err(AnswerError::Syntax(Box::new(source), finding));
+            }
         };
         // absent, it is the default of the search, which is another one for wishes and for goals
         if !(1..=MAX_EVALUATIONS).contains(&asked.search.evaluations.unwrap_or(1)) {
@@ -534,10 +395,10 @@ impl AskedSite<'_> {
     }
 
     /// Finds the constants that meet wishes about the jobs that wait.
-    fn fit_queue(&self, asked: &FitAsked, template: &Template) -> Result<String, RunError> {
+    fn fit_queue(&self, asked: &FitAsked, template: &Template) -> Result<String, AnswerError> {
         let refused = |error| match error {
-            WishError::Site(error) => RunError::Site(error),
-            error => RunError::Request(error.message().worded(self.worded)),
+            WishError::Site(error) => AnswerError::Site(error),
+            error => AnswerError::Question(error.message()),
         };
         let mut wishes = Wishes::default();
         for [above, below] in &asked.prefer {
@@ -572,7 +433,7 @@ impl AskedSite<'_> {
         asked: &FitAsked,
         template: &Template,
         goals: &Path,
-    ) -> Result<String, RunError> {
+    ) -> Result<String, AnswerError> {
         let held_out = asked.search.held_out;
         // the parser of the option refuses these on a command line
         if !(0.1..=0.8).contains(&held_out) {
@@ -606,7 +467,7 @@ impl AskedSite<'_> {
         })?;
         let fit = match fit {
             Ok(fit) => fit,
-            Err(FitError::Site(error)) => return Err(RunError::Site(error)),
+            Err(FitError::Site(error)) => return Err(AnswerError::Site(error)),
             Err(error @ FitError::TooShort { .. }) => {
                 return refused(format!("{error}; `force` fits it all the same"));
             }
@@ -627,7 +488,7 @@ impl AskedSite<'_> {
         asked: &LogOptions,
         goals: Option<&Path>,
         formulas: &[&Formula],
-    ) -> Result<ReadLog, RunError> {
+    ) -> Result<ReadLog, AnswerError> {
         if self.site.numbers() == NumberMode::Decimal {
             return refused("a simulation computes with doubles, not with decimals");
         }
@@ -664,7 +525,7 @@ impl AskedSite<'_> {
     fn until_interrupted<T: Send>(
         &self,
         work: impl FnOnce(&End) -> T + Send,
-    ) -> Result<T, RunError> {
+    ) -> Result<T, AnswerError> {
         let end = End::default();
         thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();
@@ -678,7 +539,7 @@ impl AskedSite<'_> {
             loop {
                 match receiver.recv_timeout(BETWEEN_QUESTIONS) {
                     // what was done until then answers another question
-                    Ok(_) if is_interrupted => return Err(RunError::Interrupted),
+                    Ok(_) if is_interrupted => return Err(AnswerError::Interrupted),
                     Ok(result) => return Ok(result),
                     // Python tells of a signal once: a second answer would take the end back
                     Err(RecvTimeoutError::Timeout) if !is_interrupted => {
@@ -687,63 +548,53 @@ impl AskedSite<'_> {
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     // only a panic ends the work without a result, and the scope goes on with it
-                    Err(RecvTimeoutError::Disconnected) => return Err(RunError::Interrupted),
+                    Err(RecvTimeoutError::Disconnected) => return Err(AnswerError::Interrupted),
                 }
             }
         })
     }
 
     /// The formula that is asked about, else the one in force, as the site has it.
-    fn text(&self, formula: Option<String>) -> Result<FormulaText, RunError> {
+    fn text(&self, formula: Option<String>) -> Result<FormulaText, AnswerError> {
         Ok(match formula {
             Some(text) => FormulaText::new(&text)?,
             None => self.site.formula_text()?,
         })
     }
 
-    fn formula(&self, formula: Option<String>) -> Result<Asked, RunError> {
-        let source = self.text(formula)?;
-        let parsed = match source.submitted(self.site.numbers()).formula() {
-            Ok(parsed) => parsed.clone(),
-            Err(refusal) => {
-                let finding = refusal.finding.clone();
-                return Err(RunError::Syntax(source.text.clone(), finding));
-            }
-        };
-        Ok(Asked { source, parsed })
+    /// What is asked about a formula, and the formula.
+    fn about_formula<T: DeserializeOwned>(
+        &self,
+        request: Value,
+    ) -> Result<(GivenFormula, T), AnswerError> {
+        let (formula, question) = with_formula(request)?;
+        Ok((self.formula(formula)?, question))
     }
 
-    fn ranked(&self, formula: &Asked, record_origins: bool) -> Result<RankedQueue, RunError> {
-        let request = RankRequest {
-            record_origins,
-            ..RankRequest::from(&formula.parsed)
-        };
-        self.arithmetic(self.site.rank(request), [formula])
+    fn formula(&self, formula: Option<String>) -> Result<GivenFormula, AnswerError> {
+        let given = GivenFormula::new(self.text(formula)?, self.site.numbers());
+        given.parsed()?;
+        Ok(given)
     }
 
     /// The result, or which of the formulas cannot be compiled for the site.
     fn arithmetic<'f, T>(
         &self,
         result: Result<T, SiteError>,
-        formulas: impl IntoIterator<Item = &'f Asked>,
-    ) -> Result<T, RunError> {
+        formulas: impl IntoIterator<Item = &'f GivenFormula>,
+    ) -> Result<T, AnswerError> {
         // the error does not say of which formula it is
         if let Err(SiteError::NotArithmetic) = &result {
-            for Asked { source, parsed } in formulas {
-                if parsed.compile(self.site.schema()).is_err() {
-                    let parsed = Box::new(parsed.clone());
-                    return Err(RunError::NotArithmetic(source.text.clone(), parsed));
+            for given in formulas {
+                let (expr, schema) = (given.parsed()?, self.site.schema());
+                if expr.compile(schema).is_err() {
+                    let findings = lint(expr.expr(), schema);
+                    let given = Box::new(given.clone());
+                    return Err(AnswerError::NotArithmetic(given, findings));
                 }
             }
         }
         Ok(result?)
-    }
-
-    fn doubts_of(&self, queue: &RankedQueue) -> Vec<Message> {
-        let mut all = self.site.warnings_for(queue.program.inputs());
-        all.extend(doubts(&queue.findings));
-        all.extend_from_slice(&queue.warnings);
-        all
     }
 
     /// The JSON of an answer, with the warnings about the site and these.
@@ -751,8 +602,14 @@ impl AskedSite<'_> {
         &self,
         answer: &impl Answer,
         others: impl IntoIterator<Item = Message>,
-    ) -> Result<String, RunError> {
+    ) -> Result<String, AnswerError> {
         json_of(answer, &self.warnings(others))
+    }
+
+    /// The JSON of an answer with all warnings.
+    fn warned(&self, answer: &impl Answer, warnings: Warnings) -> Result<String, AnswerError> {
+        let Warnings { beside, of_answer } = warnings;
+        self.written(answer, beside.into_iter().chain(of_answer))
     }
 
     /// The warnings about the site and these, each once.
@@ -768,39 +625,22 @@ impl AskedSite<'_> {
     }
 }
 
-fn json_of(answer: &impl Answer, warnings: &[String]) -> Result<String, RunError> {
+fn json_of(answer: &impl Answer, warnings: &[String]) -> Result<String, AnswerError> {
     let mut json = Vec::new();
     write_json(answer, warnings, &mut json).map_err(failed)?;
     String::from_utf8(json).map_err(failed)
 }
 
-fn failed(error: impl ToString) -> RunError {
-    RunError::Request(error.to_string())
+fn failed(error: impl ToString) -> AnswerError {
+    AnswerError::question(error.to_string())
 }
 
 /// What a file of the request says is a part of the request.
-fn content(error: SiteError) -> RunError {
+fn content(error: SiteError) -> AnswerError {
     match error {
-        SiteError::Content(message) => RunError::Request(message.to_string()),
-        error => RunError::Site(error),
+        SiteError::Content(message) => AnswerError::question(message.to_string()),
+        error => AnswerError::Site(error),
     }
-}
-
-/// The rows of these jobs.
-fn rows(site: &Site, queue: &RankedQueue, jobs: &[String]) -> Result<Vec<usize>, RunError> {
-    let mut rows = Vec::new();
-    for job in jobs {
-        let found = queue.table.find_jobs(site.job_id(job));
-        rows.extend(found.map_err(RunError::Request)?);
-    }
-    Ok(rows)
-}
-
-/// What the jobs of the queue show of a formula: that it fails for them, and what this does to the
-/// scheduler.
-fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
-    let findings = checked.findings.iter();
-    findings.filter(|found| FAILURE_CODES.contains(&found.code))
 }
 
 /// What findings give reason to doubt, one sentence each.
@@ -812,16 +652,4 @@ fn doubts<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Vec<Message
         }
     }
     doubts
-}
-
-/// What a finding advises, after a semicolon.
-pub fn advice(found: &Diagnostic) -> Message {
-    let mut label = String::new();
-    if !found.label.is_empty() {
-        label = format!("; {}", found.label);
-    }
-    match &found.help {
-        Some(help) => help.clone().after(label + "; "),
-        None => label.into(),
-    }
 }

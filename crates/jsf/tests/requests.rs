@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use job_sort_formula::diagnostic::Need;
-use jsf::requests::{RunError, run};
+use jsf::found::AnswerError;
+use jsf::requests::run;
 use serde_json::{Value, json};
 
 use crate::command::{jsf, stdout};
@@ -32,12 +33,12 @@ fn worded(need: Need) -> String {
     format!("{need:?}")
 }
 
-fn asked_of(command: &str, request: &str) -> Result<String, RunError> {
+fn asked_of(command: &str, request: &str) -> Result<String, AnswerError> {
     run(command, request, worded, || false)
 }
 
 /// The answer to a request about the example site, to which `members` are added.
-fn asked(command: &str, members: Value) -> Result<Value, RunError> {
+fn asked(command: &str, members: Value) -> Result<Value, AnswerError> {
     let mut request = json!({"site": site()});
     if let (Some(request), Value::Object(members)) = (request.as_object_mut(), members) {
         request.extend(members);
@@ -49,7 +50,7 @@ fn asked(command: &str, members: Value) -> Result<Value, RunError> {
 #[track_caller]
 fn refused(command: &str, members: Value) -> String {
     match asked(command, members) {
-        Err(RunError::Request(message)) => message,
+        Err(AnswerError::Question(message)) => message.worded(worded),
         other => panic!("expected a refusal of the request, not {other:?}"),
     }
 }
@@ -137,13 +138,10 @@ fn a_request_that_does_not_say_what_is_asked_is_refused() {
         assert!(is_named, "{message}");
     }
     let message = refused("ranks", json!({}));
-    assert!(
-        message.starts_with("unknown variant `ranks`, expected one of `rank`"),
-        "{message}"
-    );
+    assert_eq!(message, "no command `ranks` answers a program");
     let message = refused("trajectory", json!({"jobs": [JOB], "hours": 0}));
     assert!(message.contains("`hours` is 0"), "{message}");
-    assert!(refused("explain", json!({})).contains("missing field `jobs`"));
+    assert!(refused("explain", json!({})).contains("give `jobs`"));
     assert!(refused("cycle", json!({"processors": 0})).contains("expected a nonzero u32"));
     assert!(refused("simulate", json!({})).contains("`workload` is missing"));
     let message = refused("simulate", json!({"workload": "x", "decay": "soon"}));
@@ -158,7 +156,7 @@ fn damaged_json_is_refused() {
     for request in ["", "{", "[]", "1", r#"{"site":1}"#, r#"{"site":"x"} x"#] {
         let answer = asked_of("rank", request);
         assert!(
-            matches!(answer, Err(RunError::Request(_))),
+            matches!(answer, Err(AnswerError::Question(_))),
             "{request}: {answer:?}"
         );
     }
@@ -172,7 +170,7 @@ fn without_a_site_a_formula_can_be_checked_and_a_log_simulated() {
     let answer = asked_of("simulate", &request.to_string()).expect("a simulation");
     assert!(answer.contains("\"makespan\""), "{answer}");
     let rank = asked_of("rank", r#"{"formula":"ncpus"}"#);
-    assert!(matches!(rank, Err(RunError::Site(_))), "{rank:?}");
+    assert!(matches!(rank, Err(AnswerError::Site(_))), "{rank:?}");
 }
 
 #[test]
@@ -181,7 +179,7 @@ fn a_caller_may_end_a_simulation() {
     let ended = run("simulate", &request.to_string(), worded, || true);
     // it may end by itself before it is asked
     assert!(
-        matches!(ended, Ok(_) | Err(RunError::Interrupted)),
+        matches!(ended, Ok(_) | Err(AnswerError::Interrupted)),
         "{ended:?}"
     );
 }
@@ -189,9 +187,12 @@ fn a_caller_may_end_a_simulation() {
 #[test]
 fn a_site_or_a_formula_that_cannot_be_used_is_told_apart_from_a_wrong_request() {
     let absent = asked_of("rank", r#"{"site":"no/such/site"}"#);
-    assert!(matches!(absent, Err(RunError::Site(_))), "{absent:?}");
+    assert!(matches!(absent, Err(AnswerError::Site(_))), "{absent:?}");
     let syntax = asked("rank", json!({"formula": "ncpus +"}));
-    assert!(matches!(syntax, Err(RunError::Syntax(..))), "{syntax:?}");
+    assert!(matches!(syntax, Err(AnswerError::Syntax(..))), "{syntax:?}");
     let text = asked("rank", json!({"formula": "(lambda: ncpus)()"}));
-    assert!(matches!(text, Err(RunError::NotArithmetic(..))), "{text:?}");
+    assert!(
+        matches!(text, Err(AnswerError::NotArithmetic(..))),
+        "{text:?}"
+    );
 }

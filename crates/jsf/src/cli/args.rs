@@ -13,9 +13,12 @@ use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{Site, is_stdin};
 
 use crate::answer::{CsvText, Format};
+use crate::cli::formula::read_formula;
 use crate::cli::outcome::CliError;
 use crate::cli::page_file::PageFile;
 use crate::cli::site::{STDIN, SiteArgs, threshold};
+use crate::given_formula::GivenFormula;
+use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues};
 
 /// The source of the formula.
 #[derive(Debug, Clone, Default, Args)]
@@ -66,8 +69,17 @@ impl Default for FormulaOptions {
 }
 
 impl QueueArgs {
+    /// Opens the site, says what was found there, and reads the formula.
+    pub(crate) fn open(&self, format: Format) -> Result<(Site, GivenFormula), CliError> {
+        let site = self.open_site()?;
+        self.site.show(&site, format.is_document());
+        let source = read_formula(&self.formula, Some(&site))?;
+        let given = GivenFormula::new(source, site.numbers());
+        Ok((site, given))
+    }
+
     /// Opens the site.
-    pub(crate) fn open(&self) -> Result<Site, CliError> {
+    pub(crate) fn open_site(&self) -> Result<Site, CliError> {
         self.site.open(self.formula.file(), self.threshold)
     }
 }
@@ -131,40 +143,23 @@ pub struct QueueArgs {
 /// The jobs of a queue that are shown; all of them if nothing is given.
 #[derive(Debug, Args)]
 pub struct FilterArgs {
-    /// The jobs.
     #[command(flatten)]
-    pub jobs: JobArgs,
-    /// Whose jobs are shown.
+    jobs: NamedJobs,
     #[command(flatten)]
-    pub entities: EntityArgs,
-    /// Show only the jobs of this queue
-    ///
-    /// Separate several by commas, or repeat the option
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
-    pub queue_name: Vec<String>,
+    entities: NamedEntities,
+    #[command(flatten)]
+    queues: NamedQueues,
 }
 
-/// Whose jobs are shown; those of all if nothing is given.
-#[derive(Debug, Args)]
-pub struct EntityArgs {
-    /// Show only jobs of this entity
-    ///
-    /// The jobs of this fair-share entity, or of all entities below this group, with their places
-    /// in the whole queue; separate several by commas, or repeat the option
-    // users know their own name, and not what an entity is
-    #[arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
-    pub entity: Vec<String>,
-}
-
-/// The jobs that a command is about.
-#[derive(Debug, Args)]
-pub struct JobArgs {
-    /// The job, such as 12 or 12.vm
-    ///
-    /// With or without the server's name: 12 or 12.vm; an array is 12[], and a subjob has its index
-    /// in the brackets; separate several by commas, or repeat the option
-    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)]
-    pub job: Vec<String>,
+impl FilterArgs {
+    /// The filter of an answer.
+    pub(crate) fn filter(&self) -> JobFilter<'_> {
+        JobFilter {
+            jobs: &self.jobs.job,
+            entities: &self.entities.entity,
+            queues: &self.queues.queue_name,
+        }
+    }
 }
 
 /// How much is shown to people.

@@ -6,19 +6,31 @@ use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::FAILURE_CODES;
-use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::cli::args::{FormulaArgs, FormulaOptions};
-use crate::cli::messages::{draw, draw_all, in_options, print_message, warn};
+use crate::cli::messages::{draw, draw_all, print_message, warn};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::site::STDIN;
-use crate::view::document::DRAWING_WIDTH;
-use crate::view::findings::{draw_finding, limit_each_code, more_findings};
+use crate::given_formula::GivenFormula;
 use crate::view::words::printable_lines;
 
-/// Takes the formula from the argument or the file, else from the site; `-` is standard input.
+/// Takes the formula from the argument or the file, else from the site; `-` is standard input. Draws
+/// the finding on lines that PBS leaves out.
 pub(crate) fn read_formula(
+    arguments: &FormulaArgs,
+    site: Option<&Site>,
+) -> Result<FormulaText, CliError> {
+    let source = read_source(arguments, site)?;
+    // the lines are counted alike whatever the numbers are
+    if let Some(found) = source.submitted(NumberMode::Exact).lines_left_out() {
+        draw(&source, &found);
+    }
+    Ok(source)
+}
+
+/// The same without that finding, for a command that reports all of them.
+pub(crate) fn read_source(
     arguments: &FormulaArgs,
     site: Option<&Site>,
 ) -> Result<FormulaText, CliError> {
@@ -44,17 +56,10 @@ pub(crate) fn read_formula(
         ),
         (Some(text), ..) => {
             // only a hint, as a formula such as `ncpus` may be the name of a file too
-            if names_a_file(text) {
+            if Path::new(text).is_file() {
                 print_message(
                     "help",
                     format_args!("a file `{text}` exists; to read the formula from it, use {file}"),
-                );
-            } else if looks_like_a_path(text) {
-                print_message(
-                    "help",
-                    format_args!(
-                        "`{text}` is read as a formula; {file} reads one from a file, but no such file exists"
-                    ),
                 );
             }
             let formula = FormulaText::new(text)?;
@@ -73,71 +78,10 @@ pub(crate) fn read_formula(
     }
 }
 
-/// A formula that was given: its text with the source, and as Python reads it.
-pub(crate) struct GivenFormula {
-    pub(crate) source: FormulaText,
-    pub(crate) submitted: FormulaSubmission,
-}
-
 impl GivenFormula {
-    pub(crate) fn new(source: FormulaText, numbers: NumberMode) -> Self {
-        Self {
-            submitted: source.submitted(numbers),
-            source,
-        }
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.source.text
-    }
-
-    /// The formula, if it parses; else the finding is drawn. So is the finding on lines that PBS
-    /// leaves out.
-    pub(crate) fn parsed(&self) -> Result<&Formula, CliError> {
-        if let Some(found) = self.submitted.lines_left_out() {
-            draw(&self.source, &found);
-        }
-        match self.submitted.formula() {
-            Ok(formula) => Ok(formula),
-            Err(refusal) => {
-                draw(&self.source, &refusal.finding);
-                Err(CliError::Findings)
-            }
-        }
-    }
-
     /// Draws findings on the parsed formula under the text that was submitted.
     pub(crate) fn draw(&self, findings: impl IntoIterator<Item = Diagnostic>) {
         draw_all(&self.source, &self.in_source(findings));
-    }
-
-    /// Draws findings on the submitted text as a page shows them, without notes: of each code the
-    /// first ten, then how many more there are.
-    pub(crate) fn drawn_on_page(&self, findings: &[Diagnostic]) -> Vec<String> {
-        let findings = findings.iter();
-        let (shown, others) = limit_each_code(findings.filter(|it| it.severity != Severity::Note));
-        let width = Some(DRAWING_WIDTH);
-        let mut drawn = Vec::new();
-        for found in shown {
-            let found = found.clone().worded(in_options);
-            drawn.push(draw_finding(&self.source, &found, false, width));
-        }
-        for (code, count) in others {
-            drawn.push(more_findings(count, code));
-        }
-        drawn
-    }
-
-    /// Findings on the parsed formula as findings on the submitted text.
-    pub(crate) fn in_source(
-        &self,
-        findings: impl IntoIterator<Item = Diagnostic>,
-    ) -> Vec<Diagnostic> {
-        let mut placed = Vec::new();
-        for found in findings {
-            placed.push(self.submitted.in_source(found));
-        }
-        placed
     }
 }
 
@@ -193,19 +137,4 @@ pub(crate) fn printable_formula(
 pub(crate) fn looks_like_an_option(formula: &str) -> bool {
     let name = formula.strip_prefix("--").unwrap_or_default();
     name.starts_with(|c: char| c.is_ascii_alphabetic())
-}
-
-/// Whether a formula is probably the path of a file that does not exist.
-fn looks_like_a_path(formula: &str) -> bool {
-    let extension = Path::new(formula).extension().unwrap_or_default();
-    let is_of_a_file = matches!(
-        extension.to_str(),
-        Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz")
-    );
-    is_of_a_file && !formula.contains(char::is_whitespace)
-}
-
-/// Whether a formula is also the path of a file, which is probably what was meant.
-fn names_a_file(formula: &str) -> bool {
-    Path::new(formula).is_file()
 }

@@ -8,12 +8,15 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use job_sort_formula::diagnostic::{Diagnostic, Message, Need, limit_each_kind};
+use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, limit_each_kind};
 use job_sort_formula::rank::{Consequence, OnError};
 use jsf_site::{FormulaText, RankedQueue, Site};
 
+use crate::answer::{Answer, Format};
+use crate::cli::outcome::CliError;
 use crate::cli::screen::is_on_screen;
-use crate::view::findings::{draw_finding, limit_each_code, more_findings};
+use crate::found::{AnswerError, Warnings};
+use crate::view::findings::{draw_finding, in_options, limit_each_code, more_findings};
 use crate::view::words::{count, printable};
 
 /// Writes a message to standard error.
@@ -52,7 +55,7 @@ pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
     let width =
         terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
-    let drawn = draw_finding(source, &found.clone().worded(in_options), coloured, width);
+    let drawn = draw_finding(source, found, coloured, width);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }
 
@@ -61,33 +64,18 @@ pub(crate) fn with_options(message: &Message) -> String {
     message.worded(in_options)
 }
 
-/// What is asked for, and the options that give it.
-pub(crate) fn in_options(need: Need) -> String {
-    let options = match need {
-        Need::ActiveEntities => "--active NAME,…",
-        Need::CommandOutput => "-f FILE or --server FILE",
-        Need::Entity => "--entity NAME",
-        Need::Formula => "-f FILE, --server FILE, --sched-priv DIR or --site PATH",
-        Need::OpenPbsNumbers => "no --numbers, no --on-error null",
-        Need::Policy(name) => return format!("{need} (--policy {name})"),
-        Need::PolicyOfRelease(..) => "--policy NAME, --slurm-release NAME",
-        Need::Processors => "--nodes FILE, --processors N",
-        Need::Moment => "--at TIME",
-        Need::Python => "--python X.Y, or `python_version.txt` in the site's folder",
-        Need::PythonNumbers => "--numbers decimal",
-        Need::Queue => "--queue FILE",
-        Need::Queues => "--queues FILE",
-        Need::ResourceType => "--resource NAME=TYPE",
-        Need::Resources => "--resources FILE",
-        Need::SchedConfig => "--sched-config FILE",
-        Need::ServerSettings => "--server FILE",
-        Need::Site => "--site PATH",
-        Need::SlurmConf => "--slurm-conf FILE",
-        Need::Sshare => "--tree FILE, or `sshare.txt` in the site's folder",
-        Need::Threshold => "--threshold X",
-        Need::Tree => "--sched-priv DIR, --tree FILE",
-    };
-    format!("{need} ({options})")
+/// Says what is found in the rankings of an answer, and for which jobs the formulas fail. People see
+/// the errors alone, as far as the answer does not say so itself.
+pub(crate) fn show_rankings(answer: &impl Answer, format: Format, on_error: OnError) {
+    if format.is_document() && answer.shows_findings() {
+        return;
+    }
+    for (given, queue) in answer.rankings() {
+        let mut findings = queue.findings.clone();
+        findings.retain(|found| !format.is_document() || found.severity == Severity::Error);
+        given.draw(findings);
+        report_errors(on_error, "the formula", queue);
+    }
 }
 
 /// Counts the jobs with an error on standard error, for formats without a summary: a line for each
@@ -117,7 +105,7 @@ pub(crate) fn report_errors(on_error: OnError, formula: &str, queue: &RankedQueu
 
 /// Warnings, each of them once: of each kind the first ten, then how many more there are. Standard
 /// error has those of the answer too, unless a terminal shows the answer: a person reads them once.
-pub(crate) struct Warnings {
+pub(crate) struct ShownWarnings {
     /// Whether those of the answer are left to it.
     are_left: bool,
     /// Those that standard error has.
@@ -125,7 +113,7 @@ pub(crate) struct Warnings {
     of_answer: Vec<String>,
 }
 
-impl Warnings {
+impl ShownWarnings {
     /// No warnings yet. `is_document`: people read the answer.
     pub(crate) fn new(is_document: bool) -> Self {
         Self {
@@ -171,13 +159,46 @@ impl Warnings {
     }
 }
 
-impl Drop for Warnings {
+impl Drop for ShownWarnings {
     /// Without an answer, standard error alone can have them.
     fn drop(&mut self) {
         if self.are_left {
             self.of_answer.iter().for_each(warn);
         }
     }
+}
+
+/// Answers a question, while a terminal shows what is being done, then shows the warnings, and
+/// returns the answer with those that belong to it. `has_warnings`: people read them with the answer,
+/// so that a terminal shows them once.
+pub(crate) fn answered<A>(
+    doing: &'static str,
+    has_warnings: bool,
+    answer: impl FnOnce(&mut Warnings) -> Result<A, AnswerError>,
+) -> Result<(A, Vec<String>), CliError> {
+    let mut found = Warnings::default();
+    let progress = Progress::start(doing);
+    let answer = answer(&mut found);
+    // erased before the warnings, which take its line
+    drop(progress);
+    let of_answer = unique(lines(&found.of_answer));
+    let mut shown = lines(&found.beside);
+    // without an answer, standard error alone can have them
+    if answer.is_err() || !has_warnings || !is_on_screen() {
+        shown.extend_from_slice(&of_answer);
+    }
+    unique(shown).iter().for_each(warn);
+    Ok((answer?, of_answer))
+}
+
+fn unique(lines: Vec<String>) -> Vec<String> {
+    let mut unique = Vec::new();
+    for line in lines {
+        if !unique.contains(&line) {
+            unique.push(line);
+        }
+    }
+    unique
 }
 
 fn lines<M: Clone + Into<Message>>(messages: &[M]) -> Vec<String> {

@@ -2,11 +2,13 @@
 
 use std::io;
 
-use job_sort_formula::diagnostic::Severity;
-use jsf_site::{RankedQueue, SiteError};
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use jsf_site::{FormulaText, RankedQueue, SiteError};
 use thiserror::Error;
 
+use crate::answer::Answer;
 use crate::cli::messages::with_options;
+use crate::found::AnswerError;
 
 /// The result of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,12 @@ impl Outcome {
     /// Findings unless all is fine.
     pub(crate) fn fine_if(is_fine: bool) -> Self {
         if is_fine { Self::Fine } else { Self::Findings }
+    }
+
+    /// What the rankings of an answer say of their formulas.
+    pub(crate) fn of_answer(answer: &impl Answer) -> Self {
+        let mut rankings = answer.rankings().into_iter();
+        Self::fine_if(rankings.all(|(_, queue)| Self::of_ranking(queue) == Self::Fine))
     }
 
     /// What a ranking says of its formula: findings if it cannot work, fails for every job, or
@@ -54,9 +62,27 @@ pub enum CliError {
     /// so that no caller has to pass on that nothing is left to do.
     #[error("the formula cannot be used")]
     Findings,
+    /// The same with the findings, which are drawn when the command ends.
+    #[error("the formula cannot be used")]
+    Formula(Box<FormulaText>, Vec<Diagnostic>),
     /// The arguments cannot be parsed, and standard error says why.
     #[error("the arguments cannot be parsed")]
     Arguments,
+}
+
+impl From<AnswerError> for CliError {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Question(message) => Self::Usage(with_options(&message)),
+            AnswerError::Site(error) => Self::Site(error),
+            AnswerError::Syntax(source, finding) => Self::Formula(source, vec![*finding]),
+            AnswerError::NotArithmetic(given, findings) => {
+                let findings = given.in_source(findings);
+                Self::Formula(Box::new(given.source), findings)
+            }
+            AnswerError::Interrupted => Self::usage("interrupted"),
+        }
+    }
 }
 
 impl CliError {

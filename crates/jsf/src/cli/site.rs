@@ -440,45 +440,17 @@ impl SiteArgs {
                 "--usage has no effect without a fair-share tree: give --resource-group FILE too",
             ));
         }
-        let site = Site::from_files(files, self.options(threshold))?;
-        self.report_idle_options(&site, threshold);
-        Ok(site)
+        self.note_ignored_files();
+        Ok(Site::from_files(files, self.options(threshold))?)
     }
 
-    /// Says which of the options have no effect at this site: an option that is ignored in silence
-    /// makes its user believe in what it asks for.
-    pub fn report_idle_options(&self, site: &Site, threshold: Option<f64>) {
-        let files = site.files();
+    /// Says that files are not read: ignored in silence, they would be believed in.
+    pub fn note_ignored_files(&self) {
         if self.files.has(Role::Tree) && self.files.has(Role::SchedPriv) {
             print_message(
                 "note",
                 "--tree gives the fair-share tree: resource_group and usage in --sched-priv have no effect",
             );
-        }
-        if !files.has(Role::Queue) {
-            let job_options = [
-                ("--on-error", self.on_error != OnError::ZeroLikePbs),
-                ("--threshold", threshold.is_some()),
-            ];
-            note_idle(&job_options, "without jobs: give --queue FILE");
-        }
-        let has_tree = files.has(Role::Tree) || files.has(Role::ResourceGroup);
-        let is_pbs = site.policy() == PolicyName::Pbs && self.policy != Some(PolicyArg::All);
-        let sets_weights = self.files.has(Role::SlurmConf) && site.formula_in_force().is_some();
-        let idle = [
-            ("--policy", !has_tree && self.policy.is_some()),
-            ("--rules", !has_tree && self.rules != PolicyRules::Scheduler),
-            (
-                "--slurm-conf",
-                self.files.has(Role::SlurmConf) && !sets_weights,
-            ),
-            ("--slurm-release", self.slurm_release.is_some()),
-        ];
-        if !has_tree {
-            let reason = "without a fair-share tree: give --sched-priv DIR or --tree FILE";
-            note_idle(&idle, reason);
-        } else if is_pbs {
-            note_idle(&idle, "under the policy pbs");
         }
     }
 
@@ -582,23 +554,6 @@ impl SiteArgs {
             }),
             strict: self.strict,
         }
-    }
-}
-
-/// Says that those of the options that are given have no effect, and why.
-pub fn note_idle(options: &[(&str, bool)], reason: &str) {
-    for (option, is_given) in options {
-        if *is_given {
-            print_message("note", format_args!("{option} has no effect {reason}"));
-        }
-    }
-}
-
-/// Refuses those of the options that are given, since they would have no effect.
-pub fn refuse_idle(options: &[(&str, bool)], reason: &str) -> Result<(), CliError> {
-    match options.iter().find(|(_, is_given)| *is_given) {
-        Some((given, _)) => Err(CliError::usage(format!("{given} has no effect {reason}"))),
-        None => Ok(()),
     }
 }
 

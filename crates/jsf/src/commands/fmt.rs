@@ -7,9 +7,10 @@ use job_sort_formula::Formula;
 use jsf_openpbs::amounts::NumberMode;
 
 use crate::cli::args::FormulaArgs;
-use crate::cli::formula::{GivenFormula, printable_formula, read_formula};
+use crate::cli::formula::{printable_formula, read_formula};
 use crate::cli::messages::print_message;
 use crate::cli::outcome::{CliError, Outcome};
+use crate::given_formula::GivenFormula;
 
 /// `jsf fmt`
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
 use crate::cli::args::AnswerArgs;
-use crate::cli::messages::warn_all;
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::SiteArgs;
@@ -43,14 +43,16 @@ pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome
     let site = arguments.site.open_without_formula()?;
     let is_document = arguments.answer.format.is_document();
     arguments.site.show(&site, is_document);
-    warn_all(&site.warnings());
-    let mut schema = site.schema().clone();
-    // the names that only jobs have
-    if site.files().has(Role::Queue) {
+    let (schema, _) = answered("reading the jobs", false, |warnings| {
+        warnings.add(site.warnings());
+        // the names that only jobs have
+        if !site.files().has(Role::Queue) {
+            return Ok(site.schema().clone());
+        }
         let jobs = site.jobs(&[])?;
-        warn_all(&jobs.warnings);
-        schema = jobs.schema;
-    }
+        warnings.add(jobs.warnings);
+        Ok(jobs.schema)
+    })?;
     let names = names(&schema).into_iter();
     let (names, unusable) = names.partition(|name| name.unusable.is_none());
     Output::new(arguments.answer, &[]).write(&Names { names, unusable }, out)?;

@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::cli::args::{AnswerArgs, FormulaArgs};
-use crate::cli::formula::{GivenFormula, read_formula};
-use crate::cli::messages::Warnings;
+use crate::cli::formula::read_formula;
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::SiteArgs;
+use crate::given_formula::GivenFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{WORTH, rates_line};
 use crate::view::words::{count, grouped, significant};
@@ -73,18 +74,19 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     errors.retain(|found| found.severity == Severity::Error);
     let outcome = Outcome::fine_if(errors.is_empty());
     given.draw(errors);
-    let mut warnings = Warnings::new(is_document);
-    warnings.add_site(&site, &site.warnings_for(&formula.names()));
-    let translation = match arguments.to {
-        Scheduler::Slurm => site.translate_to_slurm(formula)?,
-        Scheduler::Pbs => site.translate_to_pbs(formula)?,
-    };
+    let (translation, warnings) = answered("translating", is_document, |warnings| {
+        warnings.add_site(&site, &formula.names());
+        Ok(match arguments.to {
+            Scheduler::Slurm => site.translate_to_slurm(formula)?,
+            Scheduler::Pbs => site.translate_to_pbs(formula)?,
+        })
+    })?;
     let answer = TranslateAnswer {
         to: arguments.to,
         source: given.text().trim_end(),
         translation,
     };
-    Output::new(arguments.answer, &warnings.into_answer()).write(&answer, out)?;
+    Output::new(arguments.answer, &warnings).write(&answer, out)?;
     Ok(outcome)
 }
 

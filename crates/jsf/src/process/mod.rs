@@ -16,6 +16,7 @@ use signal_hook::consts::{SIGABRT, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 
 use crate::cli::formula::looks_like_an_option;
+use crate::cli::messages::draw_all;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::process::help::arranged;
 use crate::view::words::{printable, printable_lines};
@@ -168,6 +169,10 @@ pub fn run_process() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) | Err(CliError::Findings) => ExitCode::from(1),
+        Err(CliError::Formula(source, findings)) => {
+            draw_all(&source, &findings);
+            ExitCode::from(1)
+        }
         Err(CliError::Arguments) => ExitCode::from(2),
         // `jsf rank | head` has got what it wants
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Need, Severity, Span};
 use jsf_openpbs::check::{CRASH_CODES, Checked, Verdict};
 use jsf_site::FormulaText;
 use unicode_width::UnicodeWidthStr;
@@ -136,7 +136,7 @@ pub fn draw_finding(
         group = group.element(Level::NOTE.message(format!("and {more}")));
     }
     if let Some(help) = &finding.help {
-        let help = printable_start(&help.to_string()).into_owned();
+        let help = printable_start(&help.worded(in_options)).into_owned();
         let help = in_lines(help.into(), width, gutter + HELP_INDENT);
         group = group.element(Level::HELP.message(help));
     }
@@ -177,6 +177,35 @@ fn in_lines(message: Cow<'_, str>, width: Option<usize>, indent: usize) -> Cow<'
         }
         None => message,
     }
+}
+
+/// What is asked for, and the options that give it.
+pub fn in_options(need: Need) -> String {
+    let options = match need {
+        Need::ActiveEntities => "--active NAME,…",
+        Need::CommandOutput => "-f FILE or --server FILE",
+        Need::Entity => "--entity NAME",
+        Need::Formula => "-f FILE, --server FILE, --sched-priv DIR or --site PATH",
+        Need::OpenPbsNumbers => "no --numbers, no --on-error null",
+        Need::Policy(name) => return format!("{need} (--policy {name})"),
+        Need::PolicyOfRelease(..) => "--policy NAME, --slurm-release NAME",
+        Need::Processors => "--nodes FILE, --processors N",
+        Need::Moment => "--at TIME",
+        Need::Python => "--python X.Y, or `python_version.txt` in the site's folder",
+        Need::PythonNumbers => "--numbers decimal",
+        Need::Queue => "--queue FILE",
+        Need::Queues => "--queues FILE",
+        Need::ResourceType => "--resource NAME=TYPE",
+        Need::Resources => "--resources FILE",
+        Need::SchedConfig => "--sched-config FILE",
+        Need::ServerSettings => "--server FILE",
+        Need::Site => "--site PATH",
+        Need::SlurmConf => "--slurm-conf FILE",
+        Need::Sshare => "--tree FILE, or `sshare.txt` in the site's folder",
+        Need::Threshold => "--threshold X",
+        Need::Tree => "--sched-priv DIR, --tree FILE",
+    };
+    format!("{need} ({options})")
 }
 
 /// The largest width of a drawn finding, in characters, and the width without a terminal: that of
@@ -265,6 +294,27 @@ fn refusal(checked: &Checked) -> String {
         Some(error) => error.message.to_string(),
         None => checked.validation.message.to_owned(),
     }
+}
+
+/// The errors and warnings about a formula, drawn on its text: of each code the first ten, then how
+/// many more there are. Text has them in full only.
+pub(crate) fn drawn_findings<'a>(
+    source: &'a FormulaText,
+    findings: &'a [Diagnostic],
+) -> Option<Section<'a>> {
+    let drawn = findings.iter();
+    let (shown, others) = limit_each_code(drawn.filter(|it| it.severity != Severity::Note));
+    if shown.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("findings").in_full();
+    for found in shown {
+        section = section.draw(|style| draw_finding(source, found, style.coloured, style.width));
+    }
+    for (code, count) in others {
+        section = section.prose(more_findings(count, code));
+    }
+    Some(section)
 }
 
 /// The errors and warnings about a formula, one line each. Where there is an old formula, each says

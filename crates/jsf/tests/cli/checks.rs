@@ -299,37 +299,6 @@ fn options_without_effect_are_named() {
             .concat(),
             "--tree gives the fair-share tree",
         ),
-        (
-            [
-                &["check", "ncpus", "--threshold", "3", "--on-error", "fail"],
-                &tree[..],
-            ]
-            .concat(),
-            "--on-error has no effect without jobs: give --queue FILE",
-        ),
-        (
-            [
-                &[
-                    "rank",
-                    "ncpus",
-                    "--policy",
-                    "classic",
-                    "--slurm-release",
-                    "22.05",
-                ],
-                &queue[..],
-            ]
-            .concat(),
-            "--policy has no effect without a fair-share tree: give --sched-priv DIR or --tree FILE",
-        ),
-        (
-            [&["shares", "--slurm-release", "22.05"], &sched_priv[..]].concat(),
-            "--slurm-release has no effect under the policy pbs",
-        ),
-        (
-            [&["shares", "--active", "Bob"], &tree[..]].concat(),
-            "--active has no effect under this policy: only ticket-based asks who has pending jobs",
-        ),
     ] {
         let output = jsf(&arguments);
         let notes = stderr(&output);
@@ -1762,27 +1731,6 @@ fn a_character_that_cannot_be_seen_is_to_be_removed() {
         let text = stdout(&jsf(&["check", formula]));
         assert!(text.contains("JSF101") && text.contains(advice), "{text}");
     }
-}
-
-#[test]
-fn the_number_of_a_job_in_the_place_of_the_formula_is_told() {
-    let of_job = |formula: &str| {
-        stderr(&jsf(&[
-            "explain",
-            "--job",
-            "184127",
-            formula,
-            "--site",
-            "examples/site",
-        ]))
-    };
-    let message = of_job("184103");
-    assert!(
-        message.contains("a job has this number; for both: --job 184127,184103"),
-        "{message}"
-    );
-    let message = of_job("5");
-    assert!(!message.contains("a job has this number"), "{message}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn the_headline_says_when_a_job_starts() {
     let of_job = |job: &str| queue.headline(&["--job", job]);
     assert_eq!(
         queue.headline(&[]),
-        "3.vm starts now; 3 jobs wait, of which 2.vm is promised a start, the earliest in 43 min 20 s."
+        "Starting now: 1 job, 3.vm first. Waiting: 3 jobs, 1 of them promised a start, 2.vm in 43 min 20 s."
     );
     assert_eq!(of_job("1"), "1.vm does not wait: it runs.");
     assert_eq!(
@@ -320,15 +320,15 @@ fn the_headline_is_about_the_entities_that_are_asked_for() {
     let queue = Queue::new(JOBS, STRICT);
     assert_eq!(
         queue.headline(&["--user", "dot"]),
-        "No job of dot starts now; 1 job waits."
+        "Starting now: 0 jobs of dot. Waiting: 1 job."
     );
     assert_eq!(
         queue.headline(&["--user", "cy,dot"]),
-        "3.vm starts now; 1 job of cy or dot waits."
+        "Starting now: 1 job of cy or dot, 3.vm first. Waiting: 1 job."
     );
     assert_eq!(
         queue.headline(&["--user", "ada"]),
-        "No job of ada starts now; 0 jobs wait."
+        "Starting now: 0 jobs of ada. Waiting: 0 jobs."
     );
     assert!(
         queue
@@ -346,7 +346,7 @@ fn the_headline_is_about_the_entities_that_are_asked_for() {
         "2",
     ]);
     assert!(
-        success(&output).starts_with("No job of dot starts now; 0 jobs wait."),
+        success(&output).starts_with("Starting now: 0 jobs of dot. Waiting: 0 jobs."),
         "{}",
         stdout(&output)
     );
@@ -438,7 +438,9 @@ fn markdown_is_the_same_document() {
     let markdown =
         success(&queue.run(&["--processors", "8", "--at", "2000", "--format", "markdown"]));
     assert!(
-        markdown.starts_with("### The scheduler's next cycle\n\n**3.vm starts now; 3 jobs wait,"),
+        markdown.starts_with(
+            "### The scheduler's next cycle\n\n**Starting now: 1 job, 3.vm first. Waiting: 3 jobs,"
+        ),
         "{markdown}"
     );
     assert!(
@@ -720,7 +722,7 @@ fn the_verdict_on_the_formula_comes_first() {
         code == Some(0) && text.starts_with("The formula fails for 1 of 5 jobs (division by zero)"),
         "{text}"
     );
-    assert!(text.contains("starts now;"), "{text}");
+    assert!(text.contains("Starting now: "), "{text}");
     for (formula, verdict) in [
         ("nosuchname", "qmgr refuses the formula:"),
         ("log(ncpus*0)", "The formula fails for all 5 jobs"),
@@ -728,7 +730,7 @@ fn the_verdict_on_the_formula_comes_first() {
     ] {
         let (code, text, _) = run(formula, &[]);
         assert!(
-            text.starts_with(verdict) && !text.contains("starts now"),
+            text.starts_with(verdict) && !text.contains("Starting now"),
             "{formula}: {text}"
         );
         assert_eq!(code, Some(1), "{formula}");

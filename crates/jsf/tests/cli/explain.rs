@@ -1,10 +1,13 @@
 //! `jsf explain`, on the example site.
 
-use job_sort_formula::Formula;
 use jsf::answer::{Answer, write_json};
-use jsf::commands::explain::ExplainAnswer;
+use jsf::commands::explain::answer::ExplainAnswer;
+use jsf::commands::explain::question::ExplainQuestion;
+use jsf::found::Warnings;
+use jsf::given_formula::GivenFormula;
+use jsf::job_filter::NamedJobs;
 use jsf::view::document::TerminalStyle;
-use jsf_site::{ExplainOptions, RankRequest, Site, SiteFiles, SiteOptions};
+use jsf_site::{FormulaText, Site, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
 
 use crate::command::{jsf, jsf_with_input, json, stderr, stdout, success};
@@ -412,31 +415,17 @@ fn with_report<T>(
         SiteOptions::default(),
     )
     .unwrap();
-    let parsed: Formula = formula.parse().unwrap();
-    let queue = site
-        .rank(RankRequest {
-            record_origins: true,
-            ..RankRequest::from(&parsed)
-        })
-        .unwrap();
-    let rows: Vec<usize> = ids
-        .iter()
-        .flat_map(|id| queue.table.find_jobs(id).unwrap())
-        .collect();
-    let options = ExplainOptions {
+    let given = GivenFormula::new(FormulaText::new(formula).unwrap(), site.numbers());
+    let question = ExplainQuestion {
+        jobs: NamedJobs {
+            job: ids.iter().map(|&id| id.to_owned()).collect(),
+        },
         to,
-        work,
-        ..ExplainOptions::default()
+        work: Some(work),
+        ..ExplainQuestion::default()
     };
-    let explanations = site.explain(&queue, &rows, &options).unwrap();
-    write(&ExplainAnswer {
-        formula,
-        queue: &queue,
-        explanations: &explanations,
-        is_last_described: false,
-        checked: None,
-        preemption: &[],
-    })
+    let answer = ExplainAnswer::new(&site, given, question, &mut Warnings::default());
+    write(&answer.unwrap())
 }
 
 fn human(report: &ExplainAnswer<'_>, style: TerminalStyle) -> String {

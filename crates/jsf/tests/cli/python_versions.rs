@@ -229,14 +229,3 @@ fn a_replay_says_which_python_it_computed_with() {
     let text = stdout(&jsf(&[&replay[..], &["--python", "3.9"]].concat()));
     assert!(text.contains("\npython:  3.9 (given)\n"), "{text}");
 }
-
-#[test]
-fn shares_without_a_formula_say_that_the_version_has_no_effect() {
-    let output = jsf(&["shares", "--site", "examples/site", "--python", "3.9"]);
-    assert!(
-        stderr(&output).contains("--python has no effect without --charge or --decay"),
-        "{}",
-        stderr(&output)
-    );
-    assert!(output.status.success());
-}

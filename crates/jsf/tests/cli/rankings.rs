@@ -543,17 +543,20 @@ fn the_errors_of_jobs_that_are_not_shown_are_counted_and_not_drawn() {
             text.contains(" division by zero: 1 job\n"),
             "{filter:?}: {text}"
         );
+        // each finding of a screen is drawn in full, and one of another job nowhere
+        let is_drawn = text.contains("error[JSF301]: ");
+        assert_eq!(is_drawn, filter[0] == "--top", "{filter:?}: {text}");
         assert!(!drawn.contains("JSF301"), "{filter:?}: {drawn}");
     }
     for filter in [&[][..], &["--job", "15"], &["--entity", "Ted,Bob"]] {
-        let (screen, _, drawn) = of(filter);
+        let (screen, text, _) = of(filter);
         assert!(
             screen.contains("\nerror[JSF301] division by zero for 1 job: `15.vm"),
             "{filter:?}: {screen}"
         );
         assert!(
-            drawn.contains("error[JSF301]: division by zero for 1 job: `15.vm"),
-            "{filter:?}: {drawn}"
+            text.contains("error[JSF301]: division by zero for 1 job: `15.vm"),
+            "{filter:?}: {text}"
         );
     }
 }

@@ -1,10 +1,13 @@
 //! `jsf trajectory`: the ranks against those of JSON, and what is said if no job can be followed.
 
-use job_sort_formula::Formula;
 use jsf::answer::{Answer, CsvText, Format, write_json};
-use jsf::commands::trajectory::TrajectoryAnswer;
+use jsf::commands::trajectory::answer::TrajectoryAnswer;
+use jsf::commands::trajectory::question::TrajectoryQuestion;
+use jsf::found::Warnings;
+use jsf::given_formula::GivenFormula;
+use jsf::job_filter::NamedJobs;
 use jsf::view::document::TerminalStyle;
-use jsf_site::{FileSource, Role, Site, SiteFiles, SiteOptions};
+use jsf_site::{FileSource, FormulaText, Role, Site, SiteFiles, SiteOptions};
 use serde_json::Value;
 
 use crate::command::{jsf, json, stderr, stdout, success};
@@ -55,16 +58,16 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
         SiteOptions::default(),
     )
     .unwrap();
-    let parsed: Formula = formula.parse().unwrap();
-    let ranked = site.rank(&parsed).unwrap();
-    let rows = ranked.table.find_jobs("30").unwrap();
+    let given = GivenFormula::new(FormulaText::new(formula).unwrap(), site.numbers());
     // enough for a part of the time
-    let trajectory = site.trajectory(&ranked, &rows, 8784 * 3600, 1 << 26);
-    let report = TrajectoryAnswer {
-        formula,
-        queue: &ranked,
-        trajectory: &trajectory,
+    let question = TrajectoryQuestion {
+        jobs: NamedJobs {
+            job: vec!["30".to_owned()],
+        },
+        hours: 8784 * 3600,
+        work: Some(1 << 26),
     };
+    let report = TrajectoryAnswer::new(&site, given, &question, &mut Warnings::default()).unwrap();
     let of = |format: &str| {
         let mut text = Vec::new();
         match format {

@@ -13,7 +13,6 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::NotConsidered;
 
 use crate::formulas::submitted;
-use crate::rank::ranked_queue::require_values;
 use crate::site_jobs::ColumnsRequest;
 use crate::{JobsToRank, RankedQueue, Site, SiteError, SiteJobs};
 
@@ -74,8 +73,8 @@ impl Site {
     /// As for [`rank`](Self::rank); or the new site's entity gives it other jobs.
     pub fn compare(&self, request: CompareRequest<'_>) -> Result<ComparedQueue, SiteError> {
         let compared = self.compare_read_jobs(request, self.read_for_comparison(request)?)?;
-        require_values(&compared.sides.old.table, &compared.sides.old.ranking)?;
-        require_values(&compared.sides.new.table, &compared.sides.new.ranking)?;
+        compared.sides.old.require_values()?;
+        compared.sides.new.require_values()?;
         Ok(compared)
     }
 

@@ -159,6 +159,21 @@ impl RankedQueue {
     pub fn decides(&self) -> Vec<SummandAgreement> {
         summand_agreements(&self.program, &self.schema, &self.table, &self.ranking)
     }
+
+    /// Requires a value of each job.
+    ///
+    /// # Errors
+    /// A job fails under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
+    pub fn require_values(&self) -> Result<(), SiteError> {
+        match self.ranking.failure() {
+            Some((row, error)) => Err(SiteError::JobFailed {
+                job: self.table.id(row).to_owned(),
+                error: error.to_string(),
+                count: self.ranking.error_count(),
+            }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Site {
@@ -170,7 +185,7 @@ impl Site {
     pub fn rank<'a>(&self, request: impl Into<RankRequest<'a>>) -> Result<RankedQueue, SiteError> {
         let request = request.into();
         let ranked = self.rank_read_jobs(self.read_jobs_to_rank(&request)?)?;
-        require_values(&ranked.table, &ranked.ranking)?;
+        ranked.require_values()?;
         Ok(ranked)
     }
 
@@ -473,17 +488,5 @@ fn order_decimals(mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
     Ordered {
         ranking,
         not_considered: under.into_iter().collect(),
-    }
-}
-
-/// Under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail) no job may fail.
-pub fn require_values(table: &JobTable, ranking: &Ranking) -> Result<(), SiteError> {
-    match ranking.failure() {
-        Some((row, error)) => Err(SiteError::JobFailed {
-            job: table.id(row).to_owned(),
-            error: error.to_string(),
-            count: ranking.error_count(),
-        }),
-        None => Ok(()),
     }
 }

@@ -7,20 +7,18 @@ use clap::Args;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::submission::{
-    AnsweredBy, object_or_server, set_command_for, set_threshold_command,
-};
-use jsf_site::{FormulaText, Role, Site};
+use jsf_openpbs::submission::{AnsweredBy, object_or_server, set_threshold_command};
+use jsf_site::{FormulaText, Role, Site, SiteError};
 
 use crate::answer::Format;
 use crate::cli::args::{AnswerArgs, QueueArgs, format};
-use crate::cli::formula::{printable_formula, read_formula};
-use crate::cli::messages::{Progress, Warnings, draw_all, in_options, print_message, warn};
+use crate::cli::formula::{printable_formula, read_source};
+use crate::cli::messages::{answered, draw_all, print_message, warn};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::check::{CheckAnswer, stopped_by_threshold};
-use crate::view::findings::{is_refused, limit_each_code};
-use crate::view::words::{count, printable, printable_lines};
+use crate::commands::check::answer::{CheckAnswer, set_command, stopped_by_threshold};
+use crate::view::findings::{in_options, is_refused, limit_each_code};
+use crate::view::words::{count, printable};
 
 const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
 
@@ -89,35 +87,38 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
         site: site_given,
         ..
     } = &arguments.queue;
-    let site = arguments.queue.open()?;
-    let source = read_formula(formula, Some(&site))?;
+    let site = arguments.queue.open_site()?;
+    let source = read_source(formula, Some(&site))?;
     let is_document = arguments.answer.format.is_document();
     site_given.show(&site, is_document);
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
     // --qmgr prints them as comments beside the command; --fix prints the formula alone
-    let mut warnings = Warnings::new(arguments.qmgr || is_document && !is_fixed);
-    let numbers = site.numbers();
-    warnings.add_site(&site, &site.warnings_for(&names(&source, &site)));
-    let mut formula = CheckedFormula::new(&site, source, &levels)?;
-    warnings.show(&formula.checked.warnings);
-    if is_fixed {
-        formula = apply_fixes(formula, &site, &levels, arguments.unsafe_fixes)?;
-    }
+    let has_warnings = arguments.qmgr || is_document && !is_fixed;
+    let (mut formula, warnings) = answered("checking the formula", has_warnings, |warnings| {
+        let mut formula = CheckedFormula::new(&site, source, &levels)?;
+        warnings.add(std::mem::take(&mut formula.checked.warnings));
+        if is_fixed {
+            formula = apply_fixes(formula, &site, &levels, arguments.unsafe_fixes)?;
+        }
+        // a fix may have written the name of an input
+        warnings.add_site(&site, &names(&formula.source, &site));
+        Ok(formula)
+    })?;
     if is_fixed || arguments.qmgr {
         draw_all(&formula.source, &formula.checked.findings);
     }
     formula.note_hidden();
     if arguments.qmgr {
-        return write_qmgr_commands(arguments, &site, &formula, warnings, out);
+        return write_qmgr_commands(arguments, &site, &formula, &warnings, out);
     }
     if is_fixed {
-        let submitted = formula.source.submitted(numbers);
+        let submitted = formula.source.submitted(site.numbers());
         let Ok(parsed) = submitted.formula() else {
             return Ok(Outcome::Findings);
         };
         // a reader of files leaves out the blanks around a formula, so it would be another text
         let text = formula.source.text.trim();
-        let fixed = printable_formula(&formula.source, text, parsed, numbers)?;
+        let fixed = printable_formula(&formula.source, text, parsed, site.numbers())?;
         writeln!(out, "{fixed}")?;
     } else {
         for found in &mut formula.checked.findings {
@@ -127,7 +128,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
             source: &formula.source,
             checked: &formula.checked,
         };
-        Output::new(arguments.answer, &warnings.into_answer()).write(&answer, out)?;
+        Output::new(arguments.answer, &warnings).write(&answer, out)?;
     }
     // a hidden error counts only if it prevents the command from being printed
     let is_fine = !formula.checked.has_errors() && formula.reaches_server();
@@ -145,10 +146,8 @@ struct CheckedFormula {
 }
 
 impl CheckedFormula {
-    fn new(site: &Site, source: FormulaText, levels: &Levels) -> Result<Self, CliError> {
-        let progress = Progress::start("checking the formula");
+    fn new(site: &Site, source: FormulaText, levels: &Levels) -> Result<Self, SiteError> {
         let mut checked = site.check(&source.submitted(site.numbers()))?;
-        drop(progress);
         // a site without jobs is warned of only: nothing was given to try the formula on
         let mut findings = checked.findings.iter();
         let is_untried =
@@ -218,7 +217,7 @@ fn apply_fixes(
     site: &Site,
     levels: &Levels,
     with_unsafe: bool,
-) -> Result<CheckedFormula, CliError> {
+) -> Result<CheckedFormula, SiteError> {
     for _ in 0..MAX_ROUNDS {
         let CheckedFormula {
             source, checked, ..
@@ -264,7 +263,7 @@ fn write_qmgr_commands(
     arguments: &CheckArgs,
     site: &Site,
     formula: &CheckedFormula,
-    mut warnings: Warnings,
+    warnings: &[String],
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
     let is_in_force = is_in_force(&formula.source, site);
@@ -280,18 +279,18 @@ fn write_qmgr_commands(
     {
         warn(sentence);
     }
-    writeln!(out, "{}", printable_set_command(&formula.source)?)?;
+    let FormulaText { before, text, .. } = &formula.source;
+    let command = set_command(&object_or_server(before), text).map_err(CliError::usage)?;
+    writeln!(out, "{command}")?;
     // the way back takes the threshold that is in force, too
     let in_force = if is_in_force { site.threshold() } else { None };
     if let Some(threshold) = arguments.queue.threshold.or(in_force) {
         let command = set_threshold_command(&formula.source.before, threshold);
         writeln!(out, "{command}")?;
     }
-    // a fix may have written the name of an input
-    warnings.add(&site.warnings_for(&names(&formula.source, site)));
     // a shell that is typed into may have no comments, and takes a text in quotes as it is
-    for warning in warnings.into_answer() {
-        let quoted = printable(&warning).replace('\'', r"'\''");
+    for warning in warnings {
+        let quoted = printable(warning).replace('\'', r"'\''");
         writeln!(out, "# 'warning: {quoted}'")?;
     }
     Ok(Outcome::fine_if(!formula.has_errors()))
@@ -326,18 +325,4 @@ fn normalised(text: &str) -> String {
         Ok(formula) => formula.to_string(),
         Err(_) => text.trim().to_owned(),
     }
-}
-
-/// The command that sets the formula.
-fn printable_set_command(source: &FormulaText) -> Result<String, CliError> {
-    let object = object_or_server(&source.before);
-    let command = set_command_for(&object, &source.text);
-    let command = command.map_err(|refusal| CliError::usage(refusal.message))?;
-    if printable_lines(&command) != command {
-        // escaped it would set another formula, and as it is it would reach the terminal
-        return Err(CliError::usage(
-            "the formula has control characters, with which no command can be printed",
-        ));
-    }
-    Ok(command)
 }

@@ -17,13 +17,15 @@ use crate::cli::args::{
     AnswerArgs, CsvArgs, FilterArgs, FormulaArgs, FormulaOptions, ReportArgs, format,
     number_of_jobs,
 };
-use crate::cli::filter::select_rows_or_warn;
-use crate::cli::formula::{GivenFormula, read_formula};
-use crate::cli::messages::{Progress, Warnings, print_message, report_errors};
+use crate::cli::formula::read_formula;
+use crate::cli::messages::{Progress, ShownWarnings, print_message, report_errors, warn_all};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader, threshold};
 use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
+use crate::found::Warnings;
+use crate::given_formula::GivenFormula;
+use crate::job_filter::selected_rows;
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -153,13 +155,12 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let old_site = &opened.old_site;
     let new_site = opened.new_site();
     let is_document = arguments.answer.format.is_document();
-    // the thresholds of a comparison have options of their own
-    arguments.site.report_idle_options(old_site, None);
+    arguments.site.note_ignored_files();
     // what is wrong with either is drawn
     let OldNew { old, new } = opened.formulas.as_ref().map(GivenFormula::parsed);
     let (old, new) = (old?, new?);
     arguments.site.show(old_site, is_document);
-    let mut warnings = Warnings::new(is_document);
+    let mut warnings = ShownWarnings::new(is_document);
     let names = [old.names(), new.names()].concat();
     for site in [old_site, new_site] {
         warnings.add_site(site, &site.warnings_for(&names));
@@ -256,7 +257,7 @@ impl<'a> Opened<'a> {
     fn rank_both(
         &self,
         request: CompareRequest<'_>,
-        warnings: &mut Warnings,
+        warnings: &mut ShownWarnings,
     ) -> Result<ComparedQueue, CliError> {
         let progress = Progress::start("reading the jobs");
         let mut jobs = self.old_site.read_for_comparison(request)?;
@@ -297,12 +298,15 @@ impl<'a> Opened<'a> {
         let arguments = self.arguments;
         let new_site = self.new_site();
         let is_document = arguments.answer.format.is_document();
-        let mut rows = select_rows_or_warn(
+        let mut found = Warnings::default();
+        let mut rows = selected_rows(
             arguments.filter.filter(),
             compared_rows(&compared.comparison),
             new_site,
             compared.table(),
+            &mut found,
         )?;
+        warn_all(&found.beside);
         // people see the N that gain and the N that lose most instead
         if !is_document {
             rows.truncate(arguments.top.unwrap_or(usize::MAX));

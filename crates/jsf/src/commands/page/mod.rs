@@ -15,13 +15,12 @@ use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::submission::set_command_for;
 use jsf_site::{ComparedQueue, FormulaText, WhatIf};
 use minijinja::context;
 use serde::Serialize;
 
 use crate::answer::{Answer, object};
-use crate::commands::check::CheckAnswer;
+use crate::commands::check::answer::{CheckAnswer, set_command};
 use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
@@ -30,7 +29,7 @@ use crate::view::document::{
 };
 use crate::view::findings::{NO_FORMULA_IN_SLURM, is_refused, verdict_sentence};
 use crate::view::sections::group_sections;
-use crate::view::words::{printable, printable_lines};
+use crate::view::words::printable;
 
 #[cfg(feature = "command")]
 pub mod run;
@@ -342,13 +341,7 @@ fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String
     if checked.runs_slurm {
         return Err(format!("{NO_FORMULA_IN_SLURM}."));
     }
-    let command = set_command_for(object, text)
-        .map_err(|refusal| format!("No command: {}.", refusal.message))?;
-    if printable_lines(&command) == command {
-        Ok(command)
-    } else {
-        Err("No command for a formula with control characters.".to_owned())
-    }
+    set_command(object, text).map_err(|why| format!("No command: {why}."))
 }
 
 /// The numbers in a formula, in the order of the text.

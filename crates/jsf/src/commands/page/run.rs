@@ -8,12 +8,13 @@ use jsf_openpbs::submission::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
 use crate::cli::args::QueueArgs;
-use crate::cli::formula::{GivenFormula, check_and_report, read_formula};
-use crate::cli::messages::{Progress, warn_all};
+use crate::cli::formula::{check_and_report, read_formula};
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::page_file::PageFile;
 use crate::cli::site::require_one_reader;
 use crate::commands::page::WhatIfPage;
+use crate::given_formula::GivenFormula;
 
 /// `jsf page`
 #[derive(Debug, Args)]
@@ -75,11 +76,12 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         _ => read_formula(formula, None)?,
     };
     given.show(&site, true);
-    warn_all(&site.warnings());
-    let progress = Progress::start("reading the jobs");
-    let bundle = site.to_bundle()?;
-    drop(progress);
-    warn_all(&bundle.warnings);
+    let (bundle, _) = answered("reading the jobs", false, |warnings| {
+        warnings.add(site.warnings());
+        let bundle = site.to_bundle()?;
+        warnings.add(bundle.warnings.clone());
+        Ok(bundle)
+    })?;
     let formula = GivenFormula::new(formula, given.numbers);
     let outcome = check_and_report(&site, &formula)?;
     let page = WhatIfPage {

@@ -3,22 +3,14 @@
 use std::io::Write;
 
 use clap::Args;
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::rank::{ComparedRanking, Comparison};
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::check::{FAILURE_CODES, error_findings_of};
-use jsf_site::{RankRequest, RankedQueue};
 
 use crate::answer::Format;
-use crate::cli::args::{
-    AnswerArgs, CsvArgs, FilterArgs, QueueArgs, ReportArgs, format, number_of_jobs,
-};
-use crate::cli::filter::select_rows_or_warn;
-use crate::cli::messages::report_errors;
+use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, ReportArgs, format};
+use crate::cli::messages::{answered, show_rankings};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::cli::queue::OpenedQueue;
-use crate::commands::rank::{RankAnswer, RankPageParts, TermColumns, all_rows};
+use crate::commands::rank::answer::RankAnswer;
+use crate::commands::rank::question::RankQuestion;
 
 const FORMATS: [Format; 5] = [
     Format::Human,
@@ -55,20 +47,9 @@ pub struct RankArgs {
     /// The queue and the formula.
     #[command(flatten)]
     queue: QueueArgs,
-    /// Show only the first N jobs
-    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
-    top: Option<usize>,
-    /// The jobs to show.
+    /// The jobs to show, and what of each.
     #[command(flatten)]
-    filter: FilterArgs,
-    /// Show the inputs of the formula for each job
-    #[arg(long)]
-    inputs: bool,
-    /// Show the summands of the formula for each job
-    ///
-    /// With their signs, as `sprio -l` does: added up they are the value
-    #[arg(long)]
-    terms: bool,
+    question: RankQuestion,
     /// How the answer is written.
     #[command(flatten)]
     answer: AnswerArgs,
@@ -81,84 +62,22 @@ pub struct RankArgs {
 }
 
 pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    if arguments.terms && arguments.queue.site.numbers == NumberMode::Decimal {
-        return Err(CliError::usage(
-            "terms follow Python's arithmetic: do not choose decimal numbers (--numbers decimal)",
-        ));
-    }
-    let AnswerArgs { text, format } = arguments.answer;
-    let has_page = arguments.report.is_given();
-    let is_document = format.is_document();
-    let (opened, mut warnings) = OpenedQueue::open(&arguments.queue, is_document)?;
-    let OpenedQueue { site, given, .. } = &opened;
-    let is_filtered = !arguments.filter.filter().is_empty();
-    let has_lines_only = matches!(format, Format::Csv | Format::Ndjson);
-    let request = RankRequest {
-        sprio_columns: arguments.terms,
-        applies_tree: has_page,
-        ..RankRequest::from(&opened.formula)
+    let format = arguments.answer.format;
+    let (site, given) = arguments.queue.open(format)?;
+    let question = RankQuestion {
+        is_for_page: arguments.report.is_given(),
+        ..arguments.question.clone()
     };
-    // people see the findings in the answer
-    let is_brief = is_document && !text.full;
-    let least_drawn = (!is_brief).then_some(Severity::Note);
-    let read = opened.read_jobs(&request, least_drawn, &mut warnings)?;
-    let ranked = opened.rank(read, &mut warnings)?;
-    let (table, ranking) = (&ranked.table, &ranked.ranking);
-    let filter = arguments.filter.filter();
-    let mut rows = select_rows_or_warn(filter, all_rows(ranking), site, table)?;
-    rows.truncate(arguments.top.unwrap_or(usize::MAX));
-    let has_text = is_document || has_page;
-    let mut errors = Vec::new();
-    if has_text {
-        errors = shown_errors(&ranked, &rows);
-    }
-    let mut answer = RankAnswer {
-        has_inputs: arguments.inputs,
-        terms: arguments.terms.then(|| TermColumns::of(&ranked)),
-        ..RankAnswer::new(given.text(), &ranked, &rows)
-    };
-    if has_text {
-        let mut checked = site.check_ranked(&given.submitted, &ranked);
-        // with a filter, what is found in jobs that are not shown is no finding
-        if is_filtered {
-            let findings = &mut checked.findings;
-            findings.retain(|found| !FAILURE_CODES.contains(&found.code));
-            findings.extend(given.in_source(errors.iter().cloned()));
-        }
-        if has_page {
-            let side = ComparedRanking {
-                table,
-                ranking,
-                under_threshold: Vec::new(),
-                tree: ranked.assessed_tree(),
-            };
-            answer.page = Some(RankPageParts {
-                findings: given.drawn_on_page(&checked.findings),
-                groups: Comparison::new(&side, &side),
-            });
-        }
-        answer.checked = Some(checked);
-    }
+    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings| {
+        RankAnswer::new(&site, given, question, warnings)
+    })?;
+    show_rankings(&answer, format, arguments.queue.site.on_error);
     Output {
-        has_asked_rows: arguments.top.is_some(),
+        has_asked_rows: arguments.question.top.is_some(),
         cells: arguments.csv.cells(),
-        page_file: arguments.report.page_file(vec![site], Vec::new()),
-        ..Output::new(arguments.answer, &warnings.into_answer())
+        page_file: arguments.report.page_file(vec![&site], Vec::new()),
+        ..Output::new(arguments.answer, &warnings)
     }
     .write(&answer, out)?;
-    if has_lines_only {
-        report_errors(arguments.queue.site.on_error, "the formula", &ranked);
-    } else if is_document && text.full {
-        given.draw(errors);
-    }
-    Ok(Outcome::of_ranking(&ranked))
-}
-
-/// The findings about the jobs that are shown; the summary counts the errors of all jobs.
-fn shown_errors(ranked: &RankedQueue, rows: &[usize]) -> Vec<Diagnostic> {
-    let mut is_shown = vec![false; ranked.table.len()];
-    for &row in rows {
-        is_shown[row] = true;
-    }
-    error_findings_of(&ranked.table, &ranked.ranking, |row| is_shown[row])
+    Ok(Outcome::of_answer(&answer))
 }

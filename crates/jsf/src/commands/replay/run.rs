@@ -3,14 +3,17 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use clap::Args;
+use jsf_site::FileSource;
+
 use crate::cli::args::{AnswerArgs, FormulaArgs};
-use crate::cli::formula::{GivenFormula, check_and_report, read_formula};
-use crate::cli::messages::{print_message, warn_all};
+use crate::cli::formula::{check_and_report, read_formula};
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{SiteArgs, require_one_reader};
-use crate::commands::replay::ReplayAnswer;
-use clap::Args;
+use crate::commands::replay::answer::ReplayAnswer;
+use crate::given_formula::GivenFormula;
 
 /// `jsf replay`
 #[derive(Debug, Args)]
@@ -46,37 +49,22 @@ pub struct ReplayArgs {
 }
 
 pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
+    let format = arguments.answer.format;
     let formula = ("the formula", arguments.formula.file());
     let log = ("the log", Some(&*arguments.log));
     require_one_reader(&[], &arguments.site, &[formula, log])?;
     let site = arguments.site.open(arguments.formula.file(), None)?;
+    arguments.site.show(&site, format.is_document());
     let source = read_formula(&arguments.formula, Some(&site))?;
-    let given = GivenFormula::new(source, arguments.site.numbers);
-    let formula = given.parsed()?;
-    let is_document = arguments.answer.format.is_document();
-    arguments.site.show(&site, is_document);
-    warn_all(&site.warnings());
+    let given = GivenFormula::new(source, site.numbers());
+    given.parsed()?;
     let outcome = check_and_report(&site, &given)?;
-    let compared = site.replay(&arguments.log, formula)?;
-    warn_all(&compared.warnings);
-    let answer = ReplayAnswer {
-        formula: given.text(),
-        python: site.python().0,
-        python_in_words: &site.python_in_words(),
-        replay: &compared.replay,
-    };
-    Output::new(arguments.answer, &[]).write(&answer, out)?;
-    if compared.replay.is_empty() {
-        print_message(
-            "error",
-            format_args!(
-                "nothing was compared, so nothing is proved: no job of `{}` is in the queue; give with --queue the jobs \
-                 that were waiting when the log was written",
-                arguments.log.display()
-            ),
-        );
-    }
-    if compared.replay.unexplained > 0 || compared.replay.is_empty() {
+    let log = FileSource::from(&*arguments.log);
+    let (answer, warnings) = answered("comparing the values", format.is_document(), |warnings| {
+        ReplayAnswer::new(&site, given, log, warnings)
+    })?;
+    Output::new(arguments.answer, &warnings).write(&answer, out)?;
+    if answer.replay.unexplained > 0 || answer.replay.is_empty() {
         return Ok(Outcome::Findings);
     }
     Ok(outcome)

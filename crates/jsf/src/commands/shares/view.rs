@@ -8,20 +8,21 @@ use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::rank::JobMove;
 use jsf_openpbs::files::fairshare_files::UNKNOWN_GROUP;
 use jsf_openpbs::pbs_tree::MIN_USAGE;
-use jsf_site::{ComparedQueue, UsageChange};
+use jsf_site::{ComparedQueue, RankedQueue};
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::commands::shares::{
+use crate::commands::shares::answer::{
     Change, Places, PolicyView, SharesAnswer, depths, difference, end_of_path, excess, share_part,
     shares, usage_part,
 };
+use crate::given_formula::GivenFormula;
 use crate::view::charts::{Intervals, Row};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{MAX_LEVELS, branches, group_sections, move_cells, move_columns};
 use crate::view::words::{
-    capitalised, count, first_few, grouped, grouped_count, grouped_number, percent,
-    signed_significant, significant,
+    capitalised, first_few, grouped, grouped_count, grouped_number, percent, signed_significant,
+    significant,
 };
 
 /// A tree of at most so many nodes is on the first screen; of a larger one the entities farthest
@@ -35,8 +36,15 @@ const MOST_NAMED: usize = 5;
 const LEAST_SHOWN: f64 = 5e-7;
 
 impl Answer for SharesAnswer<'_> {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+        let places = self.places.iter();
+        places
+            .map(|places| (places.given, &places.queue.sides.new))
+            .collect()
+    }
+
     fn document(&self) -> Document<'_> {
-        let views = self.shown;
+        let views = &self.shown[..];
         let is_one = views.len() == 1;
         let mut document = Document {
             command: "jsf shares",
@@ -123,8 +131,7 @@ fn headline(answer: &SharesAnswer<'_>, view: &PolicyView<'_>) -> String {
     capitalised(&format!("{of}{}.", clauses.join(", ")))
 }
 
-/// What becomes of the entity that is charged, who gains and who loses most by the assumed usage,
-/// and how many jobs move.
+/// Who gains and who loses most by the assumed usage, and how many jobs move.
 fn assumed_headline(
     answer: &SharesAnswer<'_>,
     view: &PolicyView<'_>,
@@ -148,13 +155,6 @@ fn assumed_headline(
     {
         told.push((node, old, new, "loses most"));
     }
-    for &(node, old, new) in &changed {
-        if told.iter().all(|known| known.0 != node) && is_charged(view.tree(), node, answer.changes)
-        {
-            told.insert(0, (node, old, new, "changes"));
-            break;
-        }
-    }
     let mut clauses = Vec::new();
     for (node, old, new, verb) in told {
         let name = shown_name(view.tree(), node);
@@ -174,18 +174,6 @@ fn assumed_headline(
     }
     let assumed = grouped(&view.policy.assumed);
     format!("If {assumed}: {}.", clauses.join(", "))
-}
-
-/// Whether usage is added to an entity, which is named by its name or its path.
-fn is_charged(tree: &ShareTree, node: NodeId, changes: &[UsageChange]) -> bool {
-    for change in changes {
-        if let UsageChange::Charge { name, .. } = change
-            && (tree.name(node) == name || short_path(tree, node) == *name)
-        {
-            return true;
-        }
-    }
-    false
 }
 
 fn moved_jobs(queue: &ComparedQueue) -> Vec<JobMove> {
@@ -387,17 +375,7 @@ fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
         [only] => shares_table(only, true),
         _ => factors_table(first, views),
     };
-    let mut deep = first.nodes.clone();
-    deep.retain(|&node| first.depths[node.index()] > MAX_LEVELS);
-    let note = if deep.is_empty() {
-        String::new()
-    } else {
-        format!(
-            "deeper than {MAX_LEVELS} levels, and drawn on that level: {}",
-            count(deep.len(), "node")
-        )
-    };
-    Section::new("shares").table(table).prose(note)
+    Section::new("shares").table(table)
 }
 
 /// A row for each node, with the numbers that JSON has, as far as some node has them, and perhaps
@@ -531,8 +509,9 @@ fn effect(change: &Change) -> f64 {
 }
 
 /// The places of the jobs of each entity, and then the jobs that move.
-fn places_sections(Places { formula, queue }: Places<'_>) -> Vec<Section<'_>> {
-    let mut sections = vec![Section::new("places").prose(format!("by `{}`", formula.trim_end()))];
+fn places_sections(Places { given, queue }: Places<'_>) -> Vec<Section<'_>> {
+    let mut sections =
+        vec![Section::new("places").prose(format!("by `{}`", given.text().trim_end()))];
     let moved = moved_jobs(queue);
     if !moved.is_empty() {
         sections.extend(group_sections(&queue.comparison, false).into_iter().next());
@@ -668,7 +647,7 @@ fn percent_of_axis(part: f64) -> String {
 #[cfg(test)]
 mod tests {
     use job_sort_formula::fairshare::{AssessedTree, FairTree, Member, PolicyRules, TreeBuilder};
-    use jsf_site::{PolicyName, PolicyShares};
+    use jsf_site::{PolicyName, PolicyShares, UsageChange};
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
@@ -709,10 +688,9 @@ mod tests {
                 notes: Vec::new(),
             };
             let mut text = Vec::new();
-            let views = [PolicyView::new(&policy, nodes.clone())];
             let answer = SharesAnswer {
-                views: &views,
-                shown: &views,
+                shown: vec![PolicyView::new(&policy, nodes.clone())],
+                views: Vec::new(),
                 changes: &changes,
                 places: None,
             };

@@ -9,18 +9,19 @@ use jsf_site::{FileSource, Role, SimulatedQueue, Site, SiteError};
 
 use crate::answer::Format;
 use crate::cli::args::FormulaArgs;
-use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::formula::read_formula;
 use crate::cli::interrupt::{on_all_cores, until_interrupted};
 use crate::cli::messages::{print_message, warn, warn_all};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::cli::site::{note_idle, refuse_idle, require_one_reader};
+use crate::cli::site::require_one_reader;
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::request::SimulateArgs;
-use crate::commands::simulate::simulation::{Simulation, has_tree, meets_goals, without_names};
+use crate::commands::simulate::simulation::{Simulation, meets_goals, without_names};
 use crate::commands::simulate::sweep::sweep;
 use crate::commands::simulate::view::{failing_clause, named_sides, warnings};
 use crate::commands::simulate::{SimulatedChangeAnswer, SimulationAnswer};
+use crate::given_formula::GivenFormula;
 
 pub(crate) fn run(arguments: &SimulateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     require_one_file(arguments)?;
@@ -118,11 +119,11 @@ fn output<'a>(arguments: &'a SimulateArgs, site: &'a Site) -> Output<'a> {
 /// Opens the site of a log, whose jobs are not those of its queue.
 fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
     arguments.site.require_simulated_rules()?;
-    let queue_option = ("--queue", arguments.site.files.has(Role::Queue));
-    refuse_idle(
-        &[queue_option],
-        "in a simulation, whose jobs are those of --workload",
-    )?;
+    if arguments.site.files.has(Role::Queue) {
+        return Err(CliError::usage(
+            "--queue has no effect in a simulation, whose jobs are those of --workload",
+        ));
+    }
     let formula = arguments.formula.file();
     // as a file of the site it is read once, though it may be standard input
     let formula = formula
@@ -133,22 +134,6 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
         files = files.with(Role::Formula, formula);
     }
     let files = files.for_workload();
-    if !has_tree(&files) {
-        let options = [
-            ("--decay", arguments.log.decay.is_some()),
-            ("--decay-factor", arguments.log.decay_factor.is_some()),
-            ("--policy", arguments.site.policy.is_some()),
-            (
-                "--slurm-conf",
-                arguments.site.files.has(Role::SlurmConf) && files.are_of_openpbs(),
-            ),
-            ("--slurm-release", arguments.site.slurm_release.is_some()),
-        ];
-        note_idle(
-            &options,
-            "without a fair-share tree: give --tree FILE or --sched-priv DIR",
-        );
-    }
     let site = Site::from_files(files, arguments.site.options(None))
         .map_err(|error| without_names(arguments, error))?;
     arguments

@@ -15,7 +15,6 @@ use jsf_simulate::{
 };
 use jsf_site::{PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, check_warm_up};
 
-use crate::cli::formula::GivenFormula;
 use crate::cli::interrupt::{end_simulation_at_interrupt, until_interrupted};
 use crate::cli::messages::{Progress, warn};
 use crate::cli::outcome::CliError;
@@ -23,6 +22,7 @@ use crate::commands::simulate::log::log_messages;
 use crate::commands::simulate::request::SimulateArgs;
 use crate::commands::simulate::view::{FailingJobs, is_fatal};
 use crate::commands::simulate::{Found, SimulationAnswer};
+use crate::given_formula::GivenFormula;
 use crate::log_options::read_goals;
 use crate::view::document::Fact;
 use crate::view::sections::{facts_of, without_words};
@@ -376,7 +376,7 @@ fn decay_in_words(decay: Option<Decay>) -> String {
     }
 }
 
-pub(crate) fn has_tree(files: &SiteFiles) -> bool {
+fn has_tree(files: &SiteFiles) -> bool {
     [Role::Tree, Role::ResourceGroup, Role::SchedPriv]
         .into_iter()
         .any(|role| files.has(role))

@@ -12,13 +12,14 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::answer::{Answer, CsvText, CsvWriter, Format, object};
-use crate::cli::formula::{GivenFormula, read_formula};
+use crate::cli::formula::read_formula;
 use crate::cli::interrupt::{end_simulation_at_interrupt, on_all_cores, until_interrupted};
 use crate::cli::messages::warn;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::commands::simulate::request::{Param, SimulateArgs, is_name};
 use crate::commands::simulate::simulation::{Simulation, meets_goals};
+use crate::given_formula::GivenFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};

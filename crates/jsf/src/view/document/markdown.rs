@@ -117,9 +117,6 @@ fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Resul
     let (mut headings, mut rules) = (Vec::new(), Vec::new());
     let columns = table.columns_on(Medium::Text);
     for column in &columns {
-        if column.is_bar {
-            continue;
-        }
         headings.push(sentence(&column.heading));
         let is_number = column.fit == Fit::Number;
         rules.push(if is_number { "--:" } else { "---" });
@@ -129,9 +126,7 @@ fn write_table(table: &Table<'_>, most: usize, out: &mut dyn Write) -> io::Resul
     for row in limit.rows(table.len()) {
         let mut cells = Vec::new();
         for (column, cell) in iter::zip(&columns, table.row_on(Medium::Text, row)) {
-            if !column.is_bar {
-                cells.push(cell_of(column, &text_of(&cell)));
-            }
+            cells.push(cell_of(column, &text_of(&cell)));
         }
         writeln!(out, "| {} |", cells.join(" | "))?;
     }

@@ -395,7 +395,6 @@ pub struct Column {
     /// Of the columns that do not fit, those of the lowest importance are dropped first.
     importance: u8,
     has_bar: bool,
-    is_bar: bool,
     medium: Medium,
     is_shown: bool,
 }
@@ -470,8 +469,6 @@ pub enum Cell<'a> {
     /// How much longer a time is, in seconds, and whether that is more than chance, which a star
     /// marks.
     Longer(f64, bool),
-    /// A bar for a part of the whole, from -1 to 1.
-    Bar(f64),
 }
 
 /// Whether a change is good or bad for the jobs.
@@ -599,7 +596,6 @@ impl Column {
             fit,
             importance,
             has_bar: false,
-            is_bar: false,
             medium: Medium::All,
             is_shown: true,
         }
@@ -632,15 +628,6 @@ impl Column {
     /// A column of the names of a tree.
     pub fn name(heading: impl Into<String>, importance: u8) -> Self {
         Self::new(heading, Fit::Text { min: MIN_TREE_NAME }, importance)
-    }
-
-    /// A column of bars, which a page draws beside the numbers.
-    pub fn bar(importance: u8) -> Self {
-        Self {
-            is_bar: true,
-            medium: Medium::Text,
-            ..Self::new("", Fit::Wrapped, importance)
-        }
     }
 
     /// The last column, of sentences.
@@ -750,7 +737,6 @@ impl<'a> Cell<'a> {
             Self::Places(places) => Cow::Owned(format!("{places:+}")),
             Self::Gained(places) => Cow::Owned(signed_significant(*places)),
             Self::Longer(time, has_star) => Cow::Owned(signed_duration(*time) + star(*has_star)),
-            Self::Bar(_) => return None,
         })
     }
 
@@ -779,12 +765,9 @@ impl<'a> Cell<'a> {
             Self::Python(value) => value.to_f64(),
             Self::Written(_, number) => *number,
             Self::Places(places) => Some(*places as f64),
-            Self::Missing
-            | Self::Text(_)
-            | Self::Prose(_)
-            | Self::Code(_)
-            | Self::Node { .. }
-            | Self::Bar(_) => None,
+            Self::Missing | Self::Text(_) | Self::Prose(_) | Self::Code(_) | Self::Node { .. } => {
+                None
+            }
         }
         .filter(|number| number.is_finite())
     }

@@ -23,8 +23,6 @@ const MAX_CELL_LINES: usize = 6;
 /// A column is not made wider than this: a cell that is longer moves the rest of its row, and not
 /// every other row.
 const MAX_PADDED: usize = 200;
-/// The number of characters of the longest bar.
-const BAR: f64 = 24.0;
 
 /// How a terminal shows a document.
 #[derive(Debug, Clone, Copy, Default)]
@@ -148,16 +146,8 @@ fn text_cells(table: &Table<'_>, row: usize) -> Vec<String> {
 pub(crate) fn text_of(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Node { lines, text, .. } => format!("{lines}{text}"),
-        Cell::Bar(part) => bar(*part),
         _ => cell.written().unwrap_or("-".into()).into_owned(),
     }
-}
-
-/// A bar for a part of the whole, which may be negative.
-fn bar(part: f64) -> String {
-    let length = (part.abs().min(1.0) * BAR).round() as usize;
-    let bar = "█".repeat(length);
-    if part < 0.0 { format!("-{bar}") } else { bar }
 }
 
 /// The columns of a table that are shown, and their widths.

@@ -8,36 +8,100 @@ use job_sort_formula::fairshare::{NodeId, ShareTree};
 use job_sort_formula::jobs::{FoundJobs, UnknownJob};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use jsf_site::{Site, SiteError};
+use serde::Deserialize;
 
-use crate::cli::args::FilterArgs;
-use crate::cli::messages::warn_all;
-use crate::cli::outcome::CliError;
+#[cfg(feature = "command")]
+use crate::cli::args::listed_name;
+use crate::found::Warnings;
 use crate::view::words::count;
 
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(crate) const MAX_UNKNOWN: usize = 10;
 
-impl FilterArgs {
-    /// The filter of an answer.
-    pub(crate) fn filter(&self) -> JobFilter<'_> {
-        JobFilter {
-            jobs: &self.jobs.job,
-            entities: &self.entities.entity,
-            queues: &self.queue_name,
-        }
+/// The jobs that a question is about.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct NamedJobs {
+    /// The job, such as 12 or 12.vm
+    ///
+    /// With or without the server's name: 12 or 12.vm; an array is 12[], and a subjob has its index
+    /// in the brackets; separate several by commas, or repeat the option
+    #[serde(rename = "jobs")]
+    #[cfg_attr(
+        feature = "command",
+        arg(long, value_name = "ID", value_delimiter = ',', value_parser = listed_name)
+    )]
+    pub job: Vec<String>,
+}
+
+/// Whose jobs a question is about; those of all if nothing is given.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct NamedEntities {
+    /// Show only jobs of this entity
+    ///
+    /// The jobs of this fair-share entity, or of all entities below this group, with their places
+    /// in the whole queue; separate several by commas, or repeat the option
+    // users know their own name, and not what an entity is
+    #[serde(rename = "entities")]
+    #[cfg_attr(
+        feature = "command",
+        arg(long, visible_alias = "user", value_name = "NAME", value_delimiter = ',', value_parser = listed_name)
+    )]
+    pub entity: Vec<String>,
+}
+
+/// The queues whose jobs a question is about; all of them if nothing is given.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct NamedQueues {
+    /// Show only the jobs of this queue
+    ///
+    /// Separate several by commas, or repeat the option
+    #[serde(rename = "queues")]
+    #[cfg_attr(
+        feature = "command",
+        arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)
+    )]
+    pub queue_name: Vec<String>,
+}
+
+/// The rows of jobs, each once, in the order in which they are named; none if none is. Warns of
+/// those that do not exist.
+///
+/// # Errors
+/// None of them exists.
+pub(crate) fn named_rows(
+    named: &NamedJobs,
+    site: &Site,
+    table: &JobTable,
+    warnings: &mut Warnings,
+) -> Result<Vec<usize>, SiteError> {
+    let ids = job_ids(&named.job, site);
+    let FoundJobs { rows, unmatched } = table.find_all_jobs(&ids);
+    let is_one = unmatched.len() == 1;
+    let unmatched = unknown_job_sentences(&unmatched, is_one, site, table);
+    if rows.is_empty() && !ids.is_empty() {
+        return Err(unknown_jobs_error(unmatched));
     }
+    warnings.add(unmatched);
+    Ok(rows)
 }
 
 /// The rows of the jobs to show, in their order. Warns of what matches no job.
 ///
 /// # Errors
 /// None of the jobs, entities and queues of the filter exists.
-pub(crate) fn select_rows_or_warn(
+pub(crate) fn selected_rows(
     filter: JobFilter<'_>,
     rows: Vec<usize>,
     site: &Site,
     table: &JobTable,
-) -> Result<Vec<usize>, CliError> {
+    warnings: &mut Warnings,
+) -> Result<Vec<usize>, SiteError> {
     if filter.is_empty() {
         return Ok(rows);
     }
@@ -55,20 +119,20 @@ pub(crate) fn select_rows_or_warn(
     let mut unmatched = unknown_job_sentences(&filtered.unknown_jobs, is_one, site, table);
     unmatched.extend(filtered.unmatched);
     if !filtered.has_known && !filter.queues.iter().any(|name| site.has_queue(name)) {
-        return Err(unknown_jobs_error(unmatched).into());
+        return Err(unknown_jobs_error(unmatched));
     }
-    warn_all(&unmatched);
+    warnings.add(unmatched);
     Ok(filtered.rows)
 }
 
 /// The ids as the jobs of the site have them.
-pub(crate) fn job_ids(given: &[String], site: &Site) -> Vec<String> {
+fn job_ids(given: &[String], site: &Site) -> Vec<String> {
     given.iter().map(|id| site.job_id(id).to_owned()).collect()
 }
 
 /// What is said of ids that no job has: that the job has ended, or how jobs are called. `is_one`:
 /// nothing else that was asked for is missing.
-pub(crate) fn unknown_job_sentences(
+fn unknown_job_sentences(
     unknown: &[UnknownJob],
     is_one: bool,
     site: &Site,
