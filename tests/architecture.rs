@@ -179,6 +179,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         "openpbs",
         &[
             &["amounts", "c_text", "submission"],
+            &["job_attributes"],
             &["files", "pbs_tree"],
             &["cycle"],
             &["order", "pbsfs", "log_comparison"],
@@ -188,10 +189,14 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
     (
         "slurm",
         &[
-            &["times"],
+            &["values"],
+            &["tables"],
             &["records"],
-            &["conf", "jobs", "tree"],
             &["priority"],
+            &["slurm_conf", "slurm_jobs", "associations"],
+            &["sprio"],
+            &["calculation_time"],
+            &["cluster"],
         ],
     ),
     (
@@ -207,16 +212,17 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
     (
         "site",
         &[
-            &["role", "file_source", "found_files", "site_files"],
-            &["bundle"],
+            &["files"],
             &["site_jobs"],
-            &["share_tree", "policy"],
+            &["site_tree", "policy"],
+            &["site_documents"],
             &["formulas"],
             &["settings"],
-            &["slurm"],
+            &["slurm_queue"],
+            &["printed_priorities"],
             &["rank"],
             &["checks"],
-            &["replay"],
+            &["log_replay"],
             &["translation"],
             &["cycle"],
             &["simulation"],

@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 
 use jsf_json::JsonScalar;
-use jsf_openpbs::amounts::{
-    AmountSource, ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk,
-};
+use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::amounts::{Time, seconds_of_ctime, whole_amount};
 use jsf_openpbs::files::server::boolean;
+use jsf_openpbs::job_attributes::{
+    ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk,
+};
 
 use crate::attributes::{JobKey, KnownName, NameIndex, ParsedJob, SpecialInput, integer, seconds};
 use crate::options::ReadOptions;

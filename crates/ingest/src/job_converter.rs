@@ -12,7 +12,8 @@ use job_sort_formula::jobs::{Batch, BatchRow, Exclusion, InputPrecedence, Job, J
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use jsf_json::{JsonScalar, clipped};
-use jsf_openpbs::amounts::{AmountSource, EntityAttributes, of_nodes};
+use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::job_attributes::{EntityAttributes, processors_of_nodes};
 
 use crate::attributes::{
     JobKey, KnownName, LAST_COUNTS, MAX_ENTRIES, MAX_RESOURCES, NameIndex, ParsedJob,
@@ -312,7 +313,7 @@ impl<'a> JobConverter<'a> {
         }
         let procs: i64 = procs.unwrap_or_default().parse().unwrap_or(0);
         let of_procs = Some(procs).filter(|procs| *procs > 0);
-        if let Some(processors) = nodes.and_then(of_nodes).max(of_procs) {
+        if let Some(processors) = nodes.and_then(processors_of_nodes).max(of_procs) {
             if self.column("ncpus").is_some() || self.options.cycle_jobs {
                 let note = if of_procs.is_some() {
                     OF_PROCS

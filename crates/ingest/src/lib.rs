@@ -19,6 +19,7 @@ mod cycle_jobs;
 mod file_kind;
 mod job_converter;
 mod json_reader;
+mod native_job;
 pub mod native_tree;
 mod options;
 mod qstat;
@@ -28,6 +29,7 @@ mod table_builder;
 
 pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
 pub use crate::file_kind::FileKind;
+pub use crate::native_job::NativeJob;
 pub use crate::options::{ReadError, ReadErrorKind, ReadOptions};
 pub use crate::reader::read_jobs;
 pub use crate::table_builder::ParsedJobs;

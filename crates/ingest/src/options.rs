@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use job_sort_formula::schema::Schema;
-use jsf_openpbs::amounts::{FairshareEntity, NumberMode};
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_words::counted;
 use thiserror::Error;
 

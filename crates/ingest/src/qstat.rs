@@ -121,21 +121,13 @@ fn after_job_id(text: &str) -> &str {
     text.strip_prefix(JOB_ID).unwrap_or(text)
 }
 
-/// The note on the error messages of qstat among its output: where the first one is, and how many
-/// others there are.
+/// The note on the first error message of qstat among its output.
 fn error_messages(text: &str) -> Option<String> {
-    let lines = (1..).zip(text.lines());
-    let messages: Vec<_> = lines
-        .filter(|(_, line)| line.starts_with("qstat: "))
-        .collect();
-    let (number, message) = *messages.first()?;
-    let others = match messages.len() - 1 {
-        0 => String::new(),
-        others => format!(", and {others} more"),
-    };
+    let mut lines = (1..).zip(text.lines());
+    let (number, message) = lines.find(|(_, line)| line.starts_with("qstat: "))?;
     let message = clipped(message);
     Some(format!(
-        "line {number} is the error message `{message}`{others}: jobs may be missing"
+        "line {number} is the error message `{message}`: jobs may be missing"
     ))
 }
 
@@ -303,7 +295,7 @@ pub fn read_damaged_qstat_json(
         job: None,
         lists_of_jobs: 0,
         is_inside_string: false,
-        had_comma: None,
+        had_comma: false,
         is_closed: true,
         foreign: ForeignLines::default(),
         notes: vec![format!("it {error}; each line is read by itself")],
@@ -492,8 +484,8 @@ struct Recovery<'d, 'a> {
     /// Whether the line before ends inside a string, so that a line that is not an attribute
     /// continues its value.
     is_inside_string: bool,
-    /// Whether the line before ended with a comma; `None` if a comma does not matter.
-    had_comma: Option<bool>,
+    /// Whether the line before ended with a comma, which something has to follow.
+    had_comma: bool,
     /// Whether a `}` that is not the end of a job or of a list in it was read after the last job.
     is_closed: bool,
     foreign: ForeignLines,
@@ -543,39 +535,24 @@ impl<'d> Recovery<'d, '_> {
             line = Line::Other;
         }
         if std::mem::take(&mut self.is_inside_string) && self.continues_string(line, content) {
-            if line == Line::Empty || !ends_string(text) {
-                self.is_inside_string = true;
-                self.had_comma = None;
-            } else {
-                self.had_comma = Some(has_comma);
-            }
+            self.is_inside_string = line == Line::Empty || !ends_string(text);
+            self.had_comma = has_comma && !self.is_inside_string;
             return;
         }
         if line == Line::Empty {
             return;
         }
-        let had_comma = self.had_comma.take();
+        let had_comma = std::mem::replace(&mut self.had_comma, has_comma);
         match line {
             Line::Close(braces) => {
-                if had_comma == Some(true) {
+                if had_comma {
                     self.record_repair("a comma is followed by `}`; an attribute may be missing");
                 }
                 for brace in 0..braces {
                     self.close(brace == 0);
                 }
-                if braces == 1 && !self.is_closed {
-                    self.had_comma = Some(has_comma);
-                }
             }
-            Line::Entry(key, value) => {
-                self.read_entry(key, value);
-                if value != "{" && self.job.is_some() {
-                    self.had_comma = Some(has_comma);
-                }
-                if had_comma == Some(false) {
-                    self.record_repair("the comma before this line is missing");
-                }
-            }
+            Line::Entry(key, value) => self.read_entry(key, value),
             // the document begins
             _ if content == "{" => self.finish_job(),
             _ => self.read_other(text),

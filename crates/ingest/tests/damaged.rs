@@ -330,8 +330,7 @@ fn the_job_in_which_a_text_ends_is_rejected_by_name() {
     );
     let messages = job(1) + "qstat: Unknown Job Id 3.vm\nqstat: Unknown Job Id 4.vm\n" + &job(2);
     let read_of_messages = found(&messages);
-    let note =
-        "line 6 is the error message `qstat: Unknown Job Id 3.vm`, and 1 more: jobs may be missing";
+    let note = "line 6 is the error message `qstat: Unknown Job Id 3.vm`: jobs may be missing";
     assert!(
         read_of_messages.contains("2 jobs read, 0 rejected"),
         "{read_of_messages}"

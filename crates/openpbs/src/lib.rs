@@ -2,7 +2,7 @@
 //! recorded runs.
 //!
 //! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]),
-//! resource amounts, times and what the attributes of jobs say ([`amounts`]), and
+//! resource amounts and times ([`amounts`]), what the attributes of jobs say ([`job_attributes`]), and
 //! a job table with scores.
 //! Out: the numbers that the formula sees, the fair-share tree ([`share_tree`]), the order of jobs
 //! ([`order`]), a scheduling cycle ([`cycle`]), the answer of `qmgr` ([`submission`]), the output of `pbsfs`
@@ -18,6 +18,7 @@ pub mod amounts;
 mod c_text;
 pub mod check;
 pub mod cycle;
+pub mod job_attributes;
 pub mod log_comparison;
 pub mod order;
 pub mod pbs_tree;

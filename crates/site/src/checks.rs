@@ -12,8 +12,8 @@ use jsf_openpbs::check::{Checked, ExchangeRate, ScoredQueue, SiteFacts, exchange
 use jsf_openpbs::submission::FormulaSubmission;
 
 use crate::formulas::submitted;
-use crate::share_tree::SiteTree;
 use crate::site_jobs::ColumnsRequest;
+use crate::site_tree::SiteTree;
 use crate::{FileSource, RankedQueue, Role, Site, SiteError, SiteJobs};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.

@@ -12,7 +12,8 @@ use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted};
 use jsf_openpbs::files::server::{SourceFormula, scheduler_of_partition};
 use jsf_openpbs::submission::FormulaSubmission;
 
-use crate::file_source::{SiteDocument, SiteText, unquoted};
+use crate::files::decompression::unquoted;
+use crate::site_documents::{SiteDocument, SiteText};
 use crate::{FileSource, Role, SiteError};
 
 /// In how many places a document is searched for a formula.

@@ -8,22 +8,20 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unnameable_types)]
 
-mod bundle;
 mod checks;
 mod cycle;
-mod file_source;
+mod files;
 mod formulas;
-mod found_files;
+mod log_replay;
 mod policy;
+mod printed_priorities;
 mod rank;
-mod replay;
-mod role;
 mod settings;
-mod share_tree;
 mod simulation;
-mod site_files;
+mod site_documents;
 mod site_jobs;
-mod slurm;
+mod site_tree;
+mod slurm_queue;
 mod translation;
 
 use std::io;
@@ -33,27 +31,28 @@ use std::sync::{Mutex, OnceLock};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use bundle::SiteBundle;
 pub use cycle::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, LeftOut, PreemptedJob, ReservedJob,
     WaitingJob,
 };
-pub use file_source::{FileSource, is_stdin};
+pub use files::SiteFiles;
+pub use files::file_role::Role;
+pub use files::file_source::{FileSource, is_stdin};
+pub use files::site_bundle::SiteBundle;
 pub use formulas::{FormulaText, WrittenDifference};
-pub use policy::{PolicyName, PolicyShares, SharesRequest, UsageChange};
+pub use log_replay::LogReplay;
+pub use policy::{PolicyName, PolicySettings, PolicyShares, SharesRequest, UsageChange};
 pub use rank::{
     Against, Cause, CompareRequest, ComparedQueue, ExplainOptions, ExplainedInput, Explanation,
     Explanations, Influence, JobTrajectory, JobsToRank, Means, Neighbour, OtherValues, Overtaking,
     RankReached, RankRequest, RankedQueue, Reached, Rule, SmallestChange, SmallestChanges,
     TermDifference, Trajectory, TrajectoryPoint, Wait, WhatIf,
 };
-pub use replay::LogReplay;
-pub use role::Role;
 pub use simulation::{Processors, SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
-pub use site_files::SiteFiles;
 pub use site_jobs::{DescribedJob, SiteJobs};
 pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
 
+use files::FileWarnings;
 use formulas::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::{PolicyRules, Release};
@@ -70,10 +69,9 @@ use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
 use policy::{PolicySelection, compare_with_printed, follow_first_cycle};
 use settings::{Documents, ServerPython, defaults_assumed, read_sched_config};
-use share_tree::SiteTree;
-use site_files::FileWarnings;
 use site_jobs::KeptJobs;
-use slurm::{SlurmQueue, different_clusters};
+use site_tree::SiteTree;
+use slurm_queue::{SlurmQueue, different_clusters};
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -238,7 +236,7 @@ impl Site {
         let mut policy = PolicySelection::new(&rules, conf, origin, written_by, of_shares);
         if let Some(tree) = &tree {
             if let Some(slurm) = &slurm {
-                follow_first_cycle(tree, &mut policy, &slurm.pending_users);
+                follow_first_cycle(tree, &mut policy, &slurm.pending_users());
             }
             of_shares.extend(compare_with_printed(tree, &policy));
         }
@@ -296,7 +294,7 @@ impl Site {
     /// When Slurm's priorities are computed, in seconds since 1970; `None` if the jobs are not
     /// Slurm's.
     pub fn priorities_at(&self) -> Option<i64> {
-        self.slurm.as_ref()?.at
+        Some(self.slurm.as_ref()?.at.as_ref()?.now)
     }
 
     /// How numbers reach the formula, and how its value is kept.
@@ -405,15 +403,8 @@ pub enum SiteError {
         /// The system's reason.
         error: io::Error,
     },
-    /// A file is larger than the limit for files of its kind.
-    #[error("`{path}` is larger than {limit} bytes, the limit for such a file")]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// A file has another content than it should.
+    /// A file has another content than it should, or the formula fails for a job under
+    /// [`OnError::Fail`].
     #[error("{0}")]
     Content(Message),
     /// The request needs something that the site does not have.
@@ -422,16 +413,6 @@ pub enum SiteError {
     /// The formula is valid Python but not arithmetic, so it cannot be ranked.
     #[error("the formula is valid Python but not arithmetic: it cannot be ranked")]
     NotArithmetic,
-    /// A job failed under [`OnError::Fail`].
-    #[error("the formula fails for {count} of the jobs, first for `{job}`: {error}")]
-    JobFailed {
-        /// The first such job in the order of the document.
-        job: String,
-        /// Its error.
-        error: String,
-        /// How many jobs failed.
-        count: usize,
-    },
 }
 
 impl From<CompileError> for SiteError {

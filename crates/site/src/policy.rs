@@ -22,15 +22,14 @@ use job_sort_formula::fairshare::{
 };
 use job_sort_formula::jobs::JobTable;
 use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_slurm::conf::{ConfPolicy, SlurmConf};
+use jsf_slurm::slurm_conf::{ConfPolicy, SlurmConf};
 use jsf_words::count;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use crate::share_tree::{
+use crate::site_jobs::jobs_without_entity;
+use crate::site_tree::{
     SiteTree, TreeOrigin, active_nodes, explain_unresolved, find_node, full_name,
 };
-use crate::site_jobs::jobs_without_entity;
 use crate::{Role, Site, SiteError, SiteOptions};
 
 /// A published fair-share policy, by its name on the command line.
@@ -194,51 +193,62 @@ impl PolicySelection {
     /// A policy, whose rules it follows and how usage decays under it; of the one in force that was
     /// not asked for also where it comes from.
     pub fn in_words(&self, name: Option<PolicyName>, config: &SchedConfig) -> String {
-        let rules = self.rules_and_decay(name.unwrap_or(self.name), config);
-        match name {
-            Some(name) => format!("{}, {rules}", name.as_str()),
-            None => format!("{} ({}), {rules}", self.name.as_str(), self.source),
+        let policy = name.unwrap_or(self.name);
+        let settings = self.settings(policy, config);
+        let mut words = vec![policy.as_str().to_owned()];
+        if name.is_none() {
+            words[0] += &format!(" ({})", self.source);
         }
+        words.push(match (policy, self.rules) {
+            (PolicyName::Pbs, PolicyRules::Scheduler) => {
+                "as OpenPBS's scheduler computes it".to_owned()
+            }
+            (PolicyName::Pbs, PolicyRules::Documented) => "as PP-718 documents it".to_owned(),
+            (PolicyName::WeightedWalk, _) => "as in flux-accounting 0.60".to_owned(),
+            _ => match settings.release {
+                None => "as Slurm's manual documents it".to_owned(),
+                Some(TICKETS) => format!("as in Slurm {TICKETS}"),
+                Some(release) => {
+                    format!("as in Slurm {release}{}", or_default(self.is_release_known))
+                }
+            },
+        });
+        if let Some(factor) = settings.dampening_factor {
+            let default = or_default(self.conf.sets_dampening);
+            words.push(format!("dampening factor {factor}{default}"));
+        }
+        words.push(if policy == PolicyName::Pbs {
+            let period = clock(config.fairshare_decay_time);
+            let factor = config.fairshare_decay_factor;
+            format!("usage is multiplied by {factor} every {period}")
+        } else if self.conf.decay_half_life == 0 {
+            "usage does not decay".to_owned()
+        } else {
+            let time = days_and_clock(self.conf.decay_half_life.into());
+            format!("half-life {time}{}", or_default(self.conf.sets_half_life))
+        });
+        words.join(", ")
     }
 
-    /// Whose rules a policy follows and how usage decays under it, in a few words.
-    fn rules_and_decay(&self, name: PolicyName, config: &SchedConfig) -> String {
-        let daemon = format!(
-            "as in Slurm {}{}",
-            self.release.as_str(),
-            or_default(self.is_release_known)
-        );
-        let rules = match (name, self.rules) {
-            (PolicyName::Pbs, PolicyRules::Scheduler) => "as OpenPBS's scheduler computes it",
-            (PolicyName::Pbs, PolicyRules::Documented) => "as PP-718 documents it",
-            (PolicyName::WeightedWalk, _) => "as in flux-accounting 0.60",
-            (_, PolicyRules::Documented) => "as Slurm's manual documents it",
-            (PolicyName::TicketBased, _) => "as in Slurm 14.11",
-            (_, PolicyRules::Scheduler) => &daemon,
-        };
-        let mut dampening = String::new();
-        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
-            dampening = format!(
-                ", dampening factor {}{}",
-                self.conf.dampening_factor,
-                or_default(self.conf.sets_dampening)
-            );
+    /// The settings of a policy that are in force.
+    fn settings(&self, name: PolicyName, config: &SchedConfig) -> PolicySettings {
+        let mut settings = PolicySettings::default();
+        if name == PolicyName::Pbs {
+            settings.decay_factor = Some(shortest_decimal(config.fairshare_decay_factor));
+            settings.decay_time = Some(config.fairshare_decay_time);
+        } else {
+            settings.half_life = Some(self.conf.decay_half_life);
         }
-        let decay = match (name, self.conf.decay_half_life) {
-            (PolicyName::Pbs, _) => {
-                let period = clock(config.fairshare_decay_time);
-                format!(
-                    "usage is multiplied by {} every {period}",
-                    config.fairshare_decay_factor
-                )
-            }
-            (_, 0) => "usage does not decay".to_owned(),
-            (_, seconds) => {
-                let time = days_and_clock(seconds.into());
-                format!("half-life {time}{}", or_default(self.conf.sets_half_life))
-            }
+        settings.release = match (name, self.rules) {
+            (PolicyName::Pbs | PolicyName::WeightedWalk, _) => None,
+            (PolicyName::TicketBased, PolicyRules::Scheduler) => Some(TICKETS),
+            (_, PolicyRules::Scheduler) => Some(self.release.as_str()),
+            (_, PolicyRules::Documented) => None,
         };
-        format!("{rules}{dampening}, {decay}")
+        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
+            settings.dampening_factor = Some(self.conf.dampening_factor);
+        }
+        settings
     }
 
     /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the
@@ -299,30 +309,30 @@ pub fn days_and_clock(seconds: u64) -> String {
     format!("{}-{}", seconds / 86_400, clock(seconds % 86_400))
 }
 
-impl Site {
-    /// The settings of a policy that are in force.
-    fn policy_settings(&self, name: PolicyName) -> Map<String, Value> {
-        let conf = &self.policy.conf;
-        let mut settings = Map::new();
-        let mut add = |key: &str, value| settings.insert(key.to_owned(), value);
-        if name == PolicyName::Pbs {
-            let factor = shortest_decimal(self.config.fairshare_decay_factor);
-            add("decay_factor", json!(factor));
-            add("decay_time", json!(self.config.fairshare_decay_time));
-        } else {
-            add("half_life", json!(conf.decay_half_life));
-        }
-        match (name, self.policy.rules) {
-            (PolicyName::Pbs | PolicyName::WeightedWalk, _) | (_, PolicyRules::Documented) => {}
-            (PolicyName::TicketBased, _) => _ = add("release", json!("14.11")),
-            _ => _ = add("release", json!(self.policy.release.as_str())),
-        }
-        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
-            add("dampening_factor", json!(conf.dampening_factor));
-        }
-        settings
-    }
+/// The last release of Slurm with the ticket-based policy.
+const TICKETS: &str = "14.11";
 
+/// The settings in force that a policy depends on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PolicySettings {
+    /// The dampening factor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dampening_factor: Option<u16>,
+    /// By what OpenPBS multiplies usage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay_factor: Option<f64>,
+    /// The time between two decays of OpenPBS, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay_time: Option<u64>,
+    /// The half-life of usage in seconds, 0 for usage that does not decay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_life: Option<u32>,
+    /// The release of Slurm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<&'static str>,
+}
+
+impl Site {
     /// The unit of the usage in the tree: what `fairshare_usage_res` names for OpenPBS's files,
     /// `billing` seconds for a tree of Slurm, node-seconds for one of flux-accounting, whose other
     /// weights are 0 by default, and the unit of the document for another.
@@ -400,9 +410,8 @@ pub struct PolicyShares {
     /// The policy, whose rules it follows and how usage decays under it, in a few words; where it
     /// was not asked for, also where it comes from.
     pub description: String,
-    /// Its settings in force: the release of Slurm, the dampening factor, the half-life in seconds
-    /// (0: no decay), or OpenPBS's decay factor and the time between two decays in seconds.
-    pub settings: Map<String, Value>,
+    /// Its settings in force.
+    pub settings: PolicySettings,
     /// The changes of the usage that the request assumes, in words and in their order.
     pub assumed: String,
     /// The unit of the usage in the tree.
@@ -528,11 +537,6 @@ impl Site {
             return Err(error);
         }
         if let Some(first) = shares.first_mut() {
-            for change in &request.changes {
-                if let UsageChange::Charge { name, .. } = change {
-                    notes.extend(Self::charged_group(first.assessed.tree(), name));
-                }
-            }
             first.notes.splice(..0, notes);
         }
         Ok(shares)
@@ -552,12 +556,6 @@ impl Site {
             self.assume_usage(&mut tree, policy, request)?;
         }
         let mut notes: Vec<Message> = Vec::new();
-        for change in &request.changes {
-            if let UsageChange::Decay(seconds) = change {
-                notes.extend(self.no_decay(policy, *seconds).map(Message::from));
-            }
-        }
-        notes.dedup();
         let has_factors = policy != PolicyName::TicketBased
             || !request.active.is_empty()
             || self.files.has(Role::Queue);
@@ -580,7 +578,7 @@ impl Site {
             before,
             has_factors,
             description: self.policy.in_words(asked_for, &self.config),
-            settings: self.policy_settings(policy),
+            settings: self.policy.settings(policy, &self.config),
             assumed: self.describe_assumptions(policy, request),
             usage_unit: self.usage_unit(),
             notes,
@@ -606,33 +604,6 @@ impl Site {
         Ok(())
     }
 
-    /// A note on a charge of a group or an account, which no job makes.
-    fn charged_group(tree: &ShareTree, name: &str) -> Option<Message> {
-        if tree.kind(tree.resolve(name)?) == NodeKind::Entity {
-            return None;
-        }
-        let message = format!(
-            "`{name}` is no user or entity, and those in it keep their usage: to charge as a job does, name one of them"
-        );
-        Some(message.into())
-    }
-
-    /// Why nothing decays in a time, if that is so.
-    fn no_decay(&self, policy: PolicyName, seconds: u64) -> Option<String> {
-        let reason = if policy != PolicyName::Pbs {
-            (self.policy.conf.decay_half_life == 0)
-                .then(|| "`PriorityDecayHalfLife` is 0".to_owned())
-        } else if self.decay_by_periods().intervals(seconds) == 0 {
-            let period = clock(self.config.fairshare_decay_time);
-            Some(format!(
-                "OpenPBS decays usage in whole periods, and `fairshare_decay_time` is {period}"
-            ))
-        } else {
-            None
-        };
-        Some(format!("nothing decays in {}: {}", clock(seconds), reason?))
-    }
-
     /// The assumed usage in words.
     fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
         let mut described = Vec::new();
@@ -646,15 +617,16 @@ impl Site {
     }
 
     fn describe_decay(&self, policy: PolicyName, seconds: u64) -> String {
-        if policy != PolicyName::Pbs {
-            return format!("usage decays for {}", clock(seconds));
+        if policy == PolicyName::Pbs {
+            let periods = self.decay_by_periods().intervals(seconds);
+            let period = clock(self.config.fairshare_decay_time);
+            let periods = count(periods as usize, "period");
+            format!("usage decays by {periods} of {period}")
+        } else if self.policy.conf.decay_half_life == 0 {
+            "usage does not decay (`PriorityDecayHalfLife` is 0)".to_owned()
+        } else {
+            format!("usage decays for {}", clock(seconds))
         }
-        let periods = self.decay_by_periods().intervals(seconds);
-        let period = clock(self.config.fairshare_decay_time);
-        format!(
-            "usage decays by {} of {period}",
-            count(periods as usize, "period")
-        )
     }
 
     /// Decays all usage: by whole intervals under OpenPBS's policy, by `slurm.conf`'s half-life
@@ -708,13 +680,10 @@ fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
         }
     }
     let (first, parent) = *beside.first()?;
-    let others = match beside.len() - 1 {
-        0 => String::new(),
-        others => format!(" and {}", count(others, "more user")),
-    };
     let message = format!(
-        "weighted-walk leaves out `{}` of `{}`{others}: a user beside a group has the factor 0.5, and the usage counts \
+        "weighted-walk leaves out {} beside a group, such as `{}` of `{}`: each has the factor 0.5, and the usage counts \
          nowhere",
+        count(beside.len(), "user"),
         tree.name(first),
         tree.name(parent)
     );
@@ -930,16 +899,10 @@ mod tests {
                 continue;
             };
             let note = note.expect("a note").to_string();
-            assert!(
-                note.starts_with(&format!("weighted-walk leaves out `{first}` of ")),
-                "{note}"
-            );
-            let others = format!(" and {}: ", count(beside.len() - 1, "more user"));
-            assert_eq!(
-                note.contains(&others),
-                beside.len() > 1,
-                "{note} {beside:?}"
-            );
+            let users = count(beside.len(), "user");
+            let expected =
+                format!("weighted-walk leaves out {users} beside a group, such as `{first}` of ");
+            assert!(note.starts_with(&expected), "{note}");
         }
     }
 
@@ -958,7 +921,7 @@ mod tests {
             .expect("a note")
             .to_string();
         assert!(
-            note.contains("`u0` of `root` and 99999 more users"),
+            note.contains("leaves out 100000 users beside a group, such as `u0` of `root`"),
             "{note}"
         );
     }

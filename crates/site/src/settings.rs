@@ -28,9 +28,10 @@ use jsf_openpbs::files::server::{
 use jsf_openpbs::files::versions::{PbsVersion, python_of_system, version_in};
 use jsf_words::quoted_list;
 
-use crate::file_source::{Content, SiteDocument, SiteText, parsed};
+use crate::files::file_source::Content;
+use crate::files::{FileWarnings, in_file};
 use crate::formulas::SiteFormulas;
-use crate::site_files::{FileWarnings, in_file};
+use crate::site_documents::{SiteDocument, SiteText, parsed};
 use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// What the shares depend on, as it is without a `sched_config`.

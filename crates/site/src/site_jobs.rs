@@ -6,8 +6,6 @@
 //! the warnings about single jobs, a few of each kind, then how many more there are.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::mem;
 use std::str::FromStr;
 
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
@@ -17,19 +15,19 @@ use job_sort_formula::jobs::{
 };
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
-use jsf_ingest::{CycleJobs, ReadOptions, read_jobs};
+use jsf_ingest::{CycleJobs, NativeJob, ReadOptions, read_jobs};
 use jsf_json::clipped;
-use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, parse_duration};
 use jsf_openpbs::check::CHECKED_COLUMNS;
+use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_slurm::priority::AGE;
 use jsf_words::{count, counted};
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Number, Value};
 
-use crate::file_source::decompressed;
-use crate::site_files::in_file;
+use crate::files::decompression::decompressed;
+use crate::files::in_file;
 use crate::{FileSource, Role, Site, SiteError};
 
 /// The jobs of a site, with a column for each name that was asked for.
@@ -286,20 +284,12 @@ const MAX_KEPT_JOBS: u64 = 4 << 30;
 /// The most warnings of one kind that are shown; the others are counted.
 pub const MAX_WARNINGS: usize = 10;
 
-/// The first problems of each kind, how many more there are, and how many jobs are skipped.
+/// The problems of jobs, and how many jobs are skipped.
 fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
-    let mut counts = HashMap::new();
-    let mut warnings = Vec::new();
-    for found in problems.listed() {
-        let kind = mem::discriminant(&found.problem);
-        let listed = counts.entry(kind).or_insert(0_usize);
-        *listed += 1;
-        if *listed <= MAX_WARNINGS {
-            warnings.push(format!("`{source_name}`: {found}").into());
-        }
-    }
-    if problems.total() > warnings.len() {
-        let more = count(problems.total() - warnings.len(), "more problem");
+    let mut warnings = limit_each_kind(in_file(source_name, problems.listed()));
+    let not_listed = problems.total() - problems.listed().len();
+    if not_listed > 0 {
+        let more = count(not_listed, "more problem");
         warnings.push(format!("`{source_name}`: and {more}").into());
     }
     if problems.skipped() > 0 {
@@ -315,11 +305,10 @@ fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
     for row in table.excluded_rows() {
         let row = row as usize;
         if let Some(exclusion @ Exclusion::Invalid { .. }) = table.exclusion(row) {
-            let id = table.id(row);
-            warnings.push(format!("`{source_name}`: job `{id}`: {exclusion}").into());
+            warnings.push(format!("job `{}`: {exclusion}", table.id(row)));
         }
     }
-    limit_each_kind(warnings)
+    limit_each_kind(in_file(source_name, warnings))
 }
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.
@@ -503,9 +492,10 @@ impl Site {
             Some(slurm) => slurm.described(described, &queue)?,
             None => self.described_of_openpbs(jobs, described, &queue)?,
         };
-        job["id"] = ID.into();
-        job["entity"] = (&*described.entity).into();
-        job["queue"] = (&*queue).into();
+        job.id = ID.into();
+        job.entity = described.entity.as_str().into();
+        job.queue = queue.as_str().into();
+        let job = serde_json::to_vec(&job)?;
         let names: Vec<&str> = jobs.table.columns().map(|(name, _)| name).collect();
         let priorities = self.queues.priorities();
         let options = ReadOptions {
@@ -515,7 +505,7 @@ impl Site {
             record_origins: true,
             ..ReadOptions::new(&jobs.schema, &names)
         };
-        let read = read_jobs(job.to_string().as_bytes(), &options).map_err(SiteError::content)?;
+        let read = read_jobs(&*job, &options).map_err(SiteError::content)?;
         if let Some(problem) = read.problems.listed().first() {
             return Err(SiteError::content(problem));
         }
@@ -527,23 +517,22 @@ impl Site {
         append(&mut jobs.table, &read.table)
     }
 
-    /// A job with what the server and the queue give to it, as native JSON.
-    fn described_of_openpbs(
-        &self,
-        jobs: &SiteJobs,
-        described: &DescribedJob,
+    /// A job with what the server and the queue give to it.
+    fn described_of_openpbs<'j>(
+        &'j self,
+        jobs: &'j SiteJobs,
+        described: &'j DescribedJob,
         queue: &str,
-    ) -> Result<Value, SiteError> {
+    ) -> Result<NativeJob<'j>, SiteError> {
         self.check_names(jobs, described)?;
-        let mut resources = Map::new();
-        let mut job = json!({});
+        let mut job = NativeJob::default();
         for (name, value) in &described.inputs {
             let value = self.given_value(jobs, name, value)?;
             self.check_limits(jobs, queue, name, &value)?;
             if jobs.schema.origin(name) == Some(Origin::Special) {
-                job[name] = value;
+                job.attributes.insert(name, value);
             } else {
-                resources.insert(name.clone(), value);
+                job.resources.insert(name.into(), value);
             }
         }
         for (name, _) in jobs.table.columns() {
@@ -551,13 +540,11 @@ impl Site {
             if default.is_none() && ONE_WITHOUT_CHUNKS.contains(&name) {
                 default = Some("1");
             }
-            if let Some(default) = default
-                && !resources.contains_key(name)
-            {
-                resources.insert(name.to_owned(), default.into());
+            if let Some(default) = default {
+                let resource = job.resources.entry(name.into());
+                resource.or_insert_with(|| default.into());
             }
         }
-        job["resources"] = resources.into();
         Ok(job)
     }
 

@@ -16,8 +16,9 @@ use job_sort_formula::rank::{SIZES, WorkBudget};
 use job_sort_formula::schema::{FairshareInput, Schema};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{ExchangeRate, exchange_rates};
-use jsf_slurm::conf::{PrioritySettings, SlurmConf};
-use jsf_slurm::priority::{AGE, Cluster};
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::priority::{AGE, PrioritySettings};
+use jsf_slurm::slurm_conf::SlurmConf;
 use serde::Serialize;
 
 use crate::formulas::with_names;
@@ -629,6 +630,11 @@ fn positive(weight: f64, what: &str) -> Result<f64, String> {
     }
 }
 
+/// The largest of the priorities, by which Slurm divides each of them.
+fn largest_of(priorities: &BTreeMap<String, u32>) -> u32 {
+    priorities.values().copied().max().unwrap_or(0).max(1)
+}
+
 /// The largest priority of a queue of PBS.
 const LARGEST_QUEUE_PRIORITY: u32 = 1023;
 
@@ -750,13 +756,13 @@ impl Translator<'_> {
     }
 
     fn partition(&mut self) -> (String, String) {
-        let largest = self.cluster.largest_job_factor.max(1);
+        let factors = self.cluster.job_factors();
+        let largest = largest_of(&factors);
         if largest > LARGEST_QUEUE_PRIORITY {
             let what = "the PriorityJobFactor of the partition";
-            let factors = self.cluster.job_factors();
             return self.of_resource("job_factor", self.settings.raw_partition, &factors, what);
         }
-        for (partition, factor) in self.cluster.job_factors() {
+        for (partition, factor) in factors {
             let line = format!("qmgr -c 'set queue {partition} priority = {factor}'");
             self.translation.settings.push(line);
         }
@@ -779,7 +785,7 @@ impl Translator<'_> {
         priorities: &BTreeMap<String, u32>,
         what: &str,
     ) -> (String, String) {
-        let largest = priorities.values().copied().max().unwrap_or(0).max(1);
+        let largest = largest_of(priorities);
         let (text, mut note) = self.resource(name, what);
         if priorities.is_empty() && !is_raw {
             note += ", whose largest value the files do not say: 1 is taken";
@@ -800,12 +806,11 @@ impl Translator<'_> {
         let mut sum = Vec::new();
         let mut notes = Vec::new();
         for tres in &self.settings.weight_tres {
-            let amount = match tres.name.as_str() {
-                "cpu" => "ncpus".to_owned(),
-                "node" => "nodect".to_owned(),
-                "mem" => "mem/1024".to_owned(),
-                "gres/gpu" => "ngpus".to_owned(),
-                _ => {
+            let mut known = RESOURCES.into_iter();
+            let amount = match known.find(|(_, name, _)| *name == tres.name) {
+                Some((resource, _, 1.0)) => resource.to_owned(),
+                Some((resource, _, units)) => format!("{resource}/{}", 1.0 / units),
+                None => {
                     let input = tres.input();
                     self.resources.insert(input.clone(), "float");
                     input

@@ -1,8 +1,8 @@
-//! Slurm's association tree in the formats of its tools, and its settings.
+//! Slurm: its settings, its priority, its jobs and its association tree, from what its tools print.
 //!
 //! [`read_tree`] reads the associations from the output of any of Slurm's tools (`sshare -a -l` in
 //! columns or with `-P`, `sshare --json`, a file for `sacctmgr load`, `sacctmgr -P show assoc`) and
-//! returns a [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument). [`conf`]
+//! returns a [`TreeDocument`](job_sort_formula::fairshare::tree_document::TreeDocument). [`slurm_conf`]
 //! reads the policy and its settings from `slurm.conf`.
 //!
 //! The behaviour of the tools is recorded in `tests/golden/slurm`; no code is taken from them.
@@ -12,16 +12,21 @@
 
 #![forbid(unsafe_code)]
 
-pub mod conf;
-pub mod jobs;
+pub mod associations;
+pub mod calculation_time;
+pub mod cluster;
+mod json_records;
 pub mod priority;
 mod records;
-pub mod times;
-pub mod tree;
+pub mod slurm_conf;
+pub mod slurm_jobs;
+pub mod sprio;
+mod tables;
+pub mod values;
 
-pub use tree::{SlurmTree, read_tree};
+pub use associations::{SlurmTree, read_tree};
 
-use records::is_column;
+use tables::Table;
 
 /// What a text of Slurm's tools describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,19 +59,18 @@ impl SlurmDocument {
         if first.starts_with("NodeName=") && text.contains("CPUAlloc=") {
             return Some(Self::Nodes);
         }
-        let names: Vec<&str> = first.split('|').map(str::trim).collect();
-        let has = |name| names.iter().any(|column| is_column(column, name));
-        if names.len() > 1 && has("PRIORITY") && has("TRES_ALLOC") {
-            Some(Self::Jobs)
-        } else if priority::is_header(first) {
+        let table = Table::of_words(text)?;
+        let has = |column| table.has(column);
+        if sprio::is_of_sprio(&table) {
             Some(Self::Sprio)
-        } else if names.len() < 2 || !has("Priority") {
+        } else if !table.is_piped() || !has("PRIORITY") {
             None
+        } else if has("TRES_ALLOC") {
+            Some(Self::Jobs)
         } else if has("Account") && has("User") {
             Some(Self::Associations)
         } else {
-            let is_qos = names[0].eq_ignore_ascii_case("Name");
-            is_qos.then_some(Self::Qos)
+            (table.column("Name") == Some(0)).then_some(Self::Qos)
         }
     }
 }

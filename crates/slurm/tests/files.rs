@@ -5,9 +5,10 @@ use std::fs;
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
-use jsf_slurm::priority::Cluster;
-use jsf_slurm::tree::TreeFormat;
-use jsf_slurm::{SlurmTree, read_tree};
+use jsf_slurm::associations::TreeFormat;
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::slurm_conf::SlurmConf;
+use jsf_slurm::{SlurmDocument, SlurmTree, read_tree};
 use jsf_testing::golden::{self, field as text, number, slurm_trees};
 use serde_json::Value;
 
@@ -382,9 +383,9 @@ fn a_truncated_file_gives_no_more_nodes_or_an_error_with_its_name() {
 #[test]
 fn a_table_of_qos_without_their_names_is_refused() {
     let text = "  Priority   GraceTime    Preempt\n---------- ---------- ----------\n        10   00:00:00\n";
-    let refused = Cluster::default().add_qos("qos.txt", text);
+    let refused = Cluster::default().add(SlurmDocument::Qos, text, &SlurmConf::default());
     assert_eq!(
         refused.expect_err("no names"),
-        "`qos.txt`: expected the output of `sacctmgr -P show qos`"
+        "expected the output of `sacctmgr -P show qos` with the columns Name and Priority"
     );
 }

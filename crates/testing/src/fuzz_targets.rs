@@ -17,7 +17,6 @@ use jsf::commands::page::{Shown, WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_lint::{Ranges, lint_values};
-use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
@@ -27,6 +26,7 @@ use jsf_openpbs::files::objects::{Objects, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::{ServerSettings, add_resources};
+use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_openpbs::submission::{set_command_for, validate};
@@ -35,7 +35,7 @@ use jsf_site::{
     FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, Site,
     SiteFiles, SiteOptions, WhatIf,
 };
-use jsf_slurm::conf::SlurmConf;
+use jsf_slurm::slurm_conf::SlurmConf;
 
 /// A target by the name of its folder of crashers.
 pub type Target = (&'static str, fn(&[u8]));

@@ -523,19 +523,6 @@ fn a_charge_is_shown_before_and_after() {
             .expect("Bob")
             .clone()
     };
-    let of_group = jsf(&[
-        &["shares"],
-        &tree[..],
-        &["--charge", "group1=500", "--policy", "all"],
-    ]
-    .concat());
-    let warning = "`group1` is no user or entity, and those in it keep their usage";
-    assert_eq!(
-        stderr(&of_group).matches(warning).count(),
-        1,
-        "{}",
-        stderr(&of_group)
-    );
     let change = node(&after, "changes");
     assert_eq!(
         (&change["path"], &change["kind"]),

@@ -188,7 +188,7 @@ fn the_weighted_walk_says_whom_it_leaves_out() {
     let output = jsf(&["shares", "--tree", &tree, "--policy", "weighted-walk"]);
     assert!(
         stderr(&output)
-            .contains("weighted-walk leaves out `beside` of `root`: a user beside a group"),
+            .contains("weighted-walk leaves out 1 user beside a group, such as `beside` of `root`"),
         "{}",
         stderr(&output)
     );

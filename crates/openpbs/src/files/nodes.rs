@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
 
-use crate::amounts::{AmountSource, PlacedChunk, seconds_of_ctime};
+use crate::amounts::{AmountSource, seconds_of_ctime};
 use crate::files::objects::{Attribute, Object, ObjectKind, Objects, last, mended};
 use crate::files::queues::whole_amount;
 use crate::files::server::boolean;
+use crate::job_attributes::PlacedChunk;
 
 /// The nodes (vnodes) of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

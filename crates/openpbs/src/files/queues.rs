@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::JsonScalar;
 
-use crate::amounts::{self, AmountSource, split_unquoted};
+use crate::amounts::{self, AmountSource};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::server::{DEFAULT_PARTITION, boolean};
+use crate::job_attributes::split_unquoted;
 
 /// Whose jobs a limit counts together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,10 +16,11 @@ use std::ops::Range;
 
 use jsf_json::dates::seconds_of_date_and_time;
 
-use crate::amounts::{DAY, FairshareEntity, day_of_year};
+use crate::amounts::{DAY, day_of_year, seconds};
 use crate::c_text::{
     c_string, is_blank_or_comment, leading_int, name_text, whole_double, whole_int,
 };
+use crate::job_attributes::FairshareEntity;
 
 /// A setting that may differ between prime time and the rest of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -504,19 +505,10 @@ impl Line<'_> {
 
     /// `HH:MM:SS`, `MM:SS` or seconds, in seconds.
     fn duration(&self) -> Result<u64, String> {
-        let seconds = self.seconds();
-        seconds.ok_or_else(|| self.bad_value("it is a time, `HH:MM:SS`"))
-    }
-
-    fn seconds(&self) -> Option<u64> {
-        if self.value.matches(':').count() > 2 {
-            return None;
+        match seconds(self.value) {
+            Some(seconds) if !self.value.contains('.') => Ok(seconds as u64),
+            _ => Err(self.bad_value("it is a time, `HH:MM:SS`")),
         }
-        let mut seconds: u64 = 0;
-        for part in self.value.split(':') {
-            seconds = seconds.checked_mul(60)?.checked_add(part.parse().ok()?)?;
-        }
-        Some(seconds)
     }
 
     /// A number between 0 and 1, exclusive, as a C `float`; or NaN, which the daemon's comparisons

@@ -11,10 +11,10 @@
 //!
 //! In the data of the facility, names of users and projects are numbers, and times are in UTC.
 
-use jsf_openpbs::amounts::ArrayIndices;
 use jsf_openpbs::amounts::seconds;
-use jsf_slurm::jobs::{SlurmJob, TresAmounts};
-use jsf_slurm::times::{TimeLimit, parse_time};
+use jsf_openpbs::job_attributes::ArrayIndices;
+use jsf_slurm::slurm_jobs::SlurmJob;
+use jsf_slurm::values::{TimeLimit, TresAmounts, parse_time};
 
 use crate::log_faults::{Fault, LeftOutReason};
 use crate::log_rules::processor_count;

@@ -22,8 +22,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use job_sort_formula::python::MAX_EXACT_INT;
-use jsf_openpbs::amounts::of_select;
 use jsf_openpbs::amounts::{AmountSource, seconds};
+use jsf_openpbs::job_attributes::processors_of_select;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -266,7 +266,7 @@ pub fn read_native_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         walltime: resources.get("walltime").map_or(Ok(None), requested_time)?,
         processors: resources
             .get("ncpus")
-            .map_or(Ok(of_select(select)), processors)?
+            .map_or(Ok(processors_of_select(select)), processors)?
             .ok_or(Fault::NO_PROCESSORS)?,
         select,
         place: text(resources, "place"),

@@ -20,10 +20,11 @@ use std::fmt;
 use std::io::BufRead;
 
 use jsf_openpbs::amounts::{AmountSource, seconds, seconds_of_ctime};
-use jsf_openpbs::amounts::{
-    EntityAttributes, array_and_index, is_array, of_exec_host, of_exec_vnode, of_nodes, of_select,
-};
 use jsf_openpbs::files::sched_priv::time_of;
+use jsf_openpbs::job_attributes::{
+    EntityAttributes, array_and_index, is_array, processors_of_exec_host, processors_of_exec_vnode,
+    processors_of_nodes, processors_of_select,
+};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -143,9 +144,9 @@ fn requested(record: &Fields<'_>) -> Result<Option<i64>, Fault> {
         record.get("Resource_List.procs"),
         "`Resource_List.procs` is not a whole number",
     )?;
-    let nodes = of_nodes(record.get("Resource_List.nodes"));
+    let nodes = processors_of_nodes(record.get("Resource_List.nodes"));
     let asked = ncpus.max(nodes).max(procs);
-    Ok(asked.or_else(|| of_select(record.get("Resource_List.select"))))
+    Ok(asked.or_else(|| processors_of_select(record.get("Resource_List.select"))))
 }
 
 /// The processors that a job was given.
@@ -153,8 +154,8 @@ fn allocated(record: &Fields<'_>) -> Option<i64> {
     // a job of many vnodes has long lists of them
     record
         .positive("total_execution_slots")
-        .or_else(|| of_exec_vnode(record.get("exec_vnode")))
-        .or_else(|| of_exec_host(record.get("exec_host")))
+        .or_else(|| processors_of_exec_vnode(record.get("exec_vnode")))
+        .or_else(|| processors_of_exec_host(record.get("exec_host")))
 }
 
 /// The time that a job asks for, in seconds; `None` for 0.

@@ -27,10 +27,10 @@ use std::ops::RangeInclusive;
 
 use job_sort_formula::python::{MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::amounts::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
-use jsf_slurm::conf::PrioritySettings;
-use jsf_slurm::priority::Cluster;
+use jsf_openpbs::job_attributes::FairshareEntity;
+use jsf_slurm::cluster::Cluster;
+use jsf_slurm::priority::PrioritySettings;
 
 use crate::log_faults::{Fault, Faults, LeftOutReason, Mentions};
 use crate::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};

@@ -10,7 +10,6 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
-use jsf_openpbs::amounts::{ArrayIndices, array_and_index};
 use jsf_openpbs::cycle::{
     AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, Limits, Machine, Part, Placement,
     PreemptionLevels, PreemptionMethod, QueueOrder, Request, SortedCandidates, SuspendedJob,
@@ -18,6 +17,7 @@ use jsf_openpbs::cycle::{
 };
 use jsf_openpbs::files::queues::LimitKind;
 use jsf_openpbs::files::queues::whole_amount;
+use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
 use jsf_openpbs::order::Order;
 use jsf_openpbs::pbs_tree::{PbsTree, SharePaths};
 use jsf_simulate::Names;

@@ -9,8 +9,8 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::amounts::Time;
-use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::cycle::{CycleEvent, MAX_CHANGES, Times};
+use jsf_openpbs::job_attributes::array_and_index;
 use jsf_words::count;
 use serde::Serialize;
 
@@ -18,8 +18,8 @@ use crate::cycle::cycle_machine::CycleMachine;
 use crate::cycle::decisions::Decisions;
 use crate::cycle::starts_in_words;
 use crate::rank::by_heading;
-use crate::share_tree::AppliedTree;
 use crate::site_jobs::ColumnsRequest;
+use crate::site_tree::AppliedTree;
 use crate::{JobsToRank, LeftOut, RankedQueue, Role, Rule, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use job_sort_formula::jobs::{JobState, JobTable};
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::amounts::ArrayIndices;
 use jsf_openpbs::cycle::{CycleEvent, PreemptionMethod, Refusal, Shortage};
+use jsf_openpbs::job_attributes::ArrayIndices;
 use jsf_openpbs::order::NotConsidered;
 
 use crate::cycle::Reservations;

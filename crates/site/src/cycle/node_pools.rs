@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::amounts::{Chunk, array_and_index};
 use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue, Request,
     RequestedChunk, Sharing,
 };
 use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
+use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_words::quoted_and_list_of_five;
 
 use crate::cycle::Reservations;

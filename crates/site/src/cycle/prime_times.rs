@@ -9,7 +9,7 @@ use jsf_openpbs::files::sched_priv::{ByTime, Holidays, dedicated_times};
 use jsf_simulate::Workload;
 
 use crate::cycle::Reservations;
-use crate::site_files::in_file;
+use crate::files::in_file;
 use crate::{LeftOut, Role, Site, SiteError};
 
 /// How many dedicated times are looked at, the first ones that are not over.

@@ -21,7 +21,7 @@ use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use serde::Serialize;
 
 use crate::rank::reach_rank::Race;
-use crate::share_tree::SiteTree;
+use crate::site_tree::SiteTree;
 use crate::{
     PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError, SmallestChanges, Wait,
 };

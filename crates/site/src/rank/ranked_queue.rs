@@ -18,9 +18,10 @@ use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Serializer;
 
-use crate::share_tree::AppliedTree;
+use crate::printed_priorities::Agreement;
 use crate::site_jobs::ColumnsRequest;
-use crate::slurm::{AgingFormula, Agreement};
+use crate::site_tree::AppliedTree;
+use crate::slurm_queue::AgingFormula;
 use crate::{ComparedQueue, PolicyName, SharesRequest, Site, SiteError, SiteJobs};
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
@@ -166,11 +167,11 @@ impl RankedQueue {
     /// A job fails under [`OnError::Fail`](job_sort_formula::rank::OnError::Fail).
     pub fn require_values(&self) -> Result<(), SiteError> {
         match self.ranking.failure() {
-            Some((row, error)) => Err(SiteError::JobFailed {
-                job: self.table.id(row).to_owned(),
-                error: error.to_string(),
-                count: self.ranking.error_count(),
-            }),
+            Some((row, error)) => Err(SiteError::content(format!(
+                "the formula fails for {} of the jobs, first for `{}`: {error}",
+                self.ranking.error_count(),
+                self.table.id(row)
+            ))),
             None => Ok(()),
         }
     }

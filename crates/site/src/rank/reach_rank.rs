@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::rank::contest::{Competitor, Contest, FirstStep};
 use crate::rank::sweep::{Scoring, Sweep};
-use crate::share_tree::SiteTree;
+use crate::site_tree::SiteTree;
 use crate::{PolicyName, RankedQueue, Site};
 
 /// The fair-share numbers reach the formula with six decimals.
@@ -184,7 +184,7 @@ impl<'a> Race<'a> {
             return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
         };
         // the age of a job that is held, or waits for another one, stands still
-        if !slurm.aging.contains(self.ranked.table.id(row)) {
+        if !slurm.is_aging(self.ranked.table.id(row)) {
             return Sweep::constant(self.rules, inputs);
         }
         let rules = Scoring {

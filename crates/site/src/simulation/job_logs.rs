@@ -15,9 +15,9 @@ use jsf_simulate::{
 use jsf_slurm::priority::AGE;
 use jsf_words::quoted_list;
 
-use crate::file_source::OpenedFile;
-use crate::role::unexpected;
-use crate::share_tree::SiteTree;
+use crate::files::file_role::unexpected;
+use crate::files::file_source::OpenedFile;
+use crate::site_tree::SiteTree;
 use crate::{FileSource, Role, Site, SiteError};
 
 impl Site {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
-use jsf_openpbs::amounts::{AmountSource, Chunk, array_and_index, server_float};
+use jsf_openpbs::amounts::{AmountSource, server_float};
 use jsf_openpbs::cycle::{CycleJob, CycleRules, PreemptionLevels, QueueOrder, Times};
 use jsf_openpbs::files::sched_priv::{SchedConfig, SortFirst};
+use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, SimulationRules, Workload,
 };

@@ -10,7 +10,7 @@ use jsf_openpbs::amounts::NumberMode;
 use jsf_simulate::{Decay, Fairshare, FairsharePolicy, UsageMeasure, WarmUp, Workload};
 use jsf_words::quoted_and_list_of_five;
 
-use crate::share_tree::SiteTree;
+use crate::site_tree::SiteTree;
 use crate::{PolicyName, Role, SimulationOptions, Site, SiteError, StartingUsage};
 
 /// The usage of an entity that has run nothing.

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
 use job_sort_formula::jobs::JobState;
-use jsf_openpbs::amounts::array_and_index;
 use jsf_openpbs::check::Checked;
+use jsf_openpbs::job_attributes::array_and_index;
 use jsf_site::{CycleRequest, CycledQueue, RankedQueue, ReservedJob, Site, WaitingJob};
 use serde::{Serialize, Serializer};
 

@@ -682,7 +682,7 @@ mod tests {
                 before,
                 has_factors: true,
                 description: String::new(),
-                settings: serde_json::Map::new(),
+                settings: jsf_site::PolicySettings::default(),
                 assumed: String::new(),
                 usage_unit: "s".to_owned(),
                 notes: Vec::new(),

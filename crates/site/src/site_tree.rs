@@ -18,11 +18,11 @@ use jsf_json::clipped;
 use jsf_openpbs::files::fairshare_files::{LineFault, ResourceGroup, UsageFile};
 use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::pbs_tree::{MIN_USAGE, PbsTree};
-use jsf_slurm::tree::TreeFormat;
+use jsf_slurm::associations::TreeFormat;
 use jsf_words::{counted, first_few_quoted};
 
-use crate::file_source::Content;
-use crate::site_files::{FileWarnings, in_file};
+use crate::files::file_source::Content;
+use crate::files::{FileWarnings, in_file};
 use crate::site_jobs::{MAX_WARNINGS, jobs_without_entity, unknown_entities};
 use crate::{FileSource, PolicyName, Role, SharesRequest, Site, SiteError, SiteFiles};
 

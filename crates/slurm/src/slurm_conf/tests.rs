@@ -1,6 +1,6 @@
 use std::fs;
 
-use crate::conf::*;
+use crate::slurm_conf::*;
 
 fn messages(conf: &SlurmConf) -> Vec<String> {
     conf.warnings.iter().map(ToString::to_string).collect()
@@ -106,10 +106,6 @@ fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
 #[test]
 fn settings_without_effect_are_warnings() {
     for (text, warning) in [
-        (
-            "FairShareDampeningFactor=2",
-            "`FairShareDampeningFactor` has no effect under fair tree",
-        ),
         (
             "PriorityDecayHalfLife=0",
             "usage neither decays nor is reset",
@@ -257,7 +253,7 @@ fn the_output_of_scontrol_show_config_has_no_false_warnings() {
         cluster: Some("kestrel".into()),
         is_printed: true,
         priority: PrioritySettings {
-            weight_age: 1000,
+            weights: [1000, 0, 0, 0, 0, 0],
             ..SlurmConf::default().priority
         },
         ..SlurmConf::default()
@@ -377,4 +373,12 @@ fn an_infinite_time_is_136_years() {
         stored_seconds(parse_minutes("unlimited").expect("a time")),
         4_294_967_236
     );
+}
+
+#[test]
+fn lines_are_joined_and_comments_removed() {
+    let text = "# c\na=1 \\ # more\n  b=2\n\nc=\\#x\\\\ # d\n last \\";
+    let expected = [(2, "a=1   b=2"), (5, "c=#x\\"), (6, "last")];
+    let expected = expected.map(|(number, line)| (number, line.to_owned()));
+    assert_eq!(logical_lines(text), expected);
 }

@@ -4,6 +4,8 @@
 //! fair share and the priority of jobs, interpreted as `slurmctld` does, and the nodes and partitions.
 //! A value with which `slurmctld` does not start is a warning, and the setting keeps its default. Flags
 //! that contradict each other, or that current releases do not have, are warnings too.
+//!
+//! The lines of the files of `sacctmgr` are read in the same way ([`logical_lines`]).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,8 +16,9 @@ use std::path::Path;
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_json::clipped;
 
-use crate::records::{Form, Record, logical_lines};
-use crate::times::{is_infinite, parse_minutes};
+use crate::priority::PrioritySettings;
+use crate::records::Record;
+use crate::values::{Form, parse_minutes, stored_seconds};
 
 #[cfg(test)]
 mod tests;
@@ -26,6 +29,7 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 /// The most files that are read, `slurm.conf` included.
 const MAX_FILES: usize = 64;
 /// The most levels of nested `Include`s.
+// a file that includes itself would else use up the number of files, and those after it were missing
 const MAX_INCLUDE_DEPTH: usize = 8;
 
 /// The fair-share policy that `slurmctld` uses.
@@ -130,7 +134,7 @@ impl SlurmConf {
     /// Reads a text without its folder: an `Include` in it is a warning.
     ///
     /// ```
-    /// use jsf_slurm::conf::{ConfPolicy, SlurmConf};
+    /// use jsf_slurm::slurm_conf::{ConfPolicy, SlurmConf};
     ///
     /// let conf = SlurmConf::parse("slurm.conf", b"PriorityType=priority/multifactor\npriorityflags=NO_FAIR_TREE\n");
     /// assert_eq!((conf.policy, conf.decay_half_life), (ConfPolicy::Classic, 604_800));
@@ -256,11 +260,11 @@ struct Settings<'a> {
 
 impl Settings<'_> {
     fn read_file(&mut self, file: &str, text: &str, depth: usize) {
-        for line in logical_lines(text) {
-            self.begin_line(file, line.number);
-            match include_target(&line.text) {
+        for (number, line) in logical_lines(text) {
+            self.begin_line(file, number);
+            match include_target(&line) {
                 Some(name) => self.include_file(name, depth),
-                None => self.read_line(&line.text),
+                None => self.read_line(&line),
             }
         }
     }
@@ -386,12 +390,6 @@ impl Settings<'_> {
                 "usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period";
             self.warn(text);
         }
-        if self.conf.policy == ConfPolicy::FairTree
-            && self.conf.dampening_factor > 1
-            && self.interpreted("FairShareDampeningFactor").is_some()
-        {
-            self.warn("`FairShareDampeningFactor` has no effect under fair tree");
-        }
     }
 
     fn interpret_priority_type(&mut self, value: &str) {
@@ -506,151 +504,6 @@ impl SlurmConf {
     }
 }
 
-/// The weight of a trackable resource (TRES).
-#[derive(Debug, Clone, PartialEq)]
-pub struct TresWeight {
-    /// The resource in lower case, such as `cpu` or `gres/gpu`.
-    pub name: String,
-    /// The weight of the whole resource of a partition, or of one unit of it (of one MB of memory)
-    /// under `NO_NORMAL_TRES`.
-    pub weight: f64,
-}
-
-/// The settings of the multifactor priority.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PrioritySettings {
-    /// `PriorityMaxAge` in seconds: the age with the factor 1. Slurm's default: 7 days.
-    pub max_age: u32,
-    /// `PriorityWeightAge`
-    pub weight_age: u32,
-    /// `PriorityWeightAssoc`
-    pub weight_assoc: u32,
-    /// `PriorityWeightFairshare`
-    pub weight_fairshare: u32,
-    /// `PriorityWeightJobSize`
-    pub weight_job_size: u32,
-    /// `PriorityWeightPartition`
-    pub weight_partition: u32,
-    /// `PriorityWeightQOS`
-    pub weight_qos: u32,
-    /// `PriorityWeightTRES`, in the order in which Slurm adds: that of the ids of the resources.
-    pub weight_tres: Vec<TresWeight>,
-    /// `PriorityFavorSmall`
-    pub favor_small: bool,
-    /// `PriorityFlags=SMALL_RELATIVE_TO_TIME`
-    pub relative_to_time: bool,
-    /// `PriorityFlags=NO_NORMAL_ASSOC`
-    pub raw_assoc: bool,
-    /// `PriorityFlags=NO_NORMAL_PART`
-    pub raw_partition: bool,
-    /// `PriorityFlags=NO_NORMAL_QOS`
-    pub raw_qos: bool,
-    /// `PriorityFlags=NO_NORMAL_TRES`
-    pub raw_tres: bool,
-    /// `PriorityFlags=INCR_ONLY`
-    pub increases_only: bool,
-}
-
-/// The resources with fixed ids, in the order of these.
-const FIXED_TRES: [&str; 8] = [
-    "cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages",
-];
-
-impl PrioritySettings {
-    /// Interprets one setting; another key is ignored.
-    ///
-    /// # Errors
-    /// What is expected instead of the value.
-    fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
-        match key {
-            "PriorityWeightAge" => self.weight_age = weight(value)?,
-            "PriorityWeightAssoc" => self.weight_assoc = weight(value)?,
-            "PriorityWeightFairshare" => self.weight_fairshare = weight(value)?,
-            "PriorityWeightJobSize" => self.weight_job_size = weight(value)?,
-            "PriorityWeightPartition" => self.weight_partition = weight(value)?,
-            "PriorityWeightQOS" => self.weight_qos = weight(value)?,
-            "PriorityWeightTRES" => {
-                let weights: Option<Vec<TresWeight>> = value.split(',').map(tres_weight).collect();
-                self.weight_tres =
-                    weights.ok_or("a list such as `CPU=1000,Mem=2000,GRES/gpu=3000`")?;
-            }
-            "PriorityMaxAge" => {
-                self.max_age = stored_seconds(parse_minutes(value).ok_or("a time such as `7-0`")?);
-            }
-            "PriorityFavorSmall" => {
-                self.favor_small = match value.to_ascii_lowercase().as_str() {
-                    "yes" | "up" | "true" | "1" => true,
-                    "no" | "down" | "false" | "0" => false,
-                    _ => return Err("`YES` or `NO`"),
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// The daemon searches the whole text for each flag.
-    fn set_flags(&mut self, text: &str) {
-        let all = text.contains("NO_NORMAL_ALL");
-        self.raw_assoc = all || text.contains("NO_NORMAL_ASSOC");
-        self.raw_partition = all || text.contains("NO_NORMAL_PART");
-        self.raw_qos = all || text.contains("NO_NORMAL_QOS");
-        self.raw_tres = all || text.contains("NO_NORMAL_TRES");
-        self.relative_to_time = text.contains("SMALL_RELATIVE_TO_TIME");
-        self.increases_only = text.contains("INCR_ONLY");
-    }
-
-    /// Brings the weights of resources into the order of the resources' ids: the fixed ones, then
-    /// those of `AccountingStorageTRES`. Returns whether one of them is something else.
-    fn sort_tres(&mut self, accounting_storage_tres: &str) -> bool {
-        let listed = accounting_storage_tres.to_ascii_lowercase();
-        let mut order = FIXED_TRES.to_vec();
-        order.extend(listed.split(',').map(str::trim));
-        self.weight_tres.sort_by_key(|tres| {
-            let position = order.iter().position(|name| *name == tres.name);
-            position.unwrap_or(usize::MAX)
-        });
-        for TresWeight { name, .. } in &self.weight_tres {
-            // a file of some settings may leave the list to another one
-            let is_of_other_file = listed.is_empty() && name.contains('/');
-            if !order.contains(&name.as_str()) && !is_of_other_file {
-                return true;
-            }
-        }
-        false
-    }
-}
-
-/// An unsigned number of 32 bits.
-fn weight(text: &str) -> Result<u32, &'static str> {
-    if is_infinite(text) {
-        return Ok(u32::MAX);
-    }
-    text.parse().or(Err("a whole number from 0 to 4294967295"))
-}
-
-/// Parses `Mem=10G`: a unit divides the weight, as ten points for each G are 10/1024 for each MB.
-fn tres_weight(text: &str) -> Option<TresWeight> {
-    let (name, value) = text.split_once('=')?;
-    let name = name.trim().to_ascii_lowercase();
-    let value = value.trim();
-    let (number, unit) = match value.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
-        Some(number) => (number, &value[number.len()..]),
-        None => (value, ""),
-    };
-    let is_memory = matches!(name.as_str(), "mem" | "vmem") || name.starts_with("bb/");
-    let mut exponent = " KMGTPEZY".find(&unit.to_ascii_uppercase())? as i32;
-    if is_memory && !unit.is_empty() {
-        // memory is counted in MB
-        exponent -= 2;
-    }
-    let weight: f64 = number.parse().ok()?;
-    weight.is_finite().then_some(TresWeight {
-        name,
-        weight: weight / 1024_f64.powi(exponent),
-    })
-}
-
 /// The text of a file in a folder; an error says why it is not read.
 fn read_included(folder: Option<&Path>, name: &str) -> io::Result<String> {
     let Some(mut folder) = folder else {
@@ -720,14 +573,54 @@ fn split_before(text: &str, is_end: fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(is_end).unwrap_or(text.len()))
 }
 
-/// A number of minutes as the daemon keeps it, in unsigned 32-bit seconds: an infinite time becomes
-/// 136 years.
-fn stored_seconds(minutes: i64) -> u32 {
-    if minutes < 0 {
-        (minutes * 60) as u32
-    } else {
-        u32::try_from(minutes * 60).unwrap_or(u32::MAX)
+/// The lines that are not blank, after comments are removed, continued lines joined and escapes
+/// resolved; each with the number of its first line in the file.
+pub fn logical_lines(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut lines = (1..).zip(text.lines());
+    while let Some((number, first)) = lines.next() {
+        let mut joined = without_comment(first).to_owned();
+        while let Some(end) = continued(&joined) {
+            joined.truncate(end);
+            let Some((_, next)) = lines.next() else { break };
+            joined.push_str(without_comment(next));
+        }
+        let text = unescaped(joined.trim());
+        if !text.is_empty() {
+            found.push((number, text));
+        }
     }
+    found
+}
+
+/// The line up to the first `#` without a backslash before it.
+fn without_comment(line: &str) -> &str {
+    let mut escaped = false;
+    for (at, c) in line.char_indices() {
+        if c == '#' && !escaped {
+            return &line[..at];
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    line
+}
+
+/// The length of a line without the backslash at its end, which joins the next line to it; `None`
+/// if it has none.
+fn continued(line: &str) -> Option<usize> {
+    let text = line.trim_end();
+    let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();
+    (backslashes % 2 == 1).then(|| text.len() - 1)
+}
+
+/// The line with its escapes resolved.
+fn unescaped(line: &str) -> String {
+    let mut chars = line.chars();
+    let mut text = String::with_capacity(line.len());
+    while let Some(c) = chars.next() {
+        text.extend(if c == '\\' { chars.next() } else { Some(c) });
+    }
+    text
 }
 
 /// The settings of nodes and partitions on which priorities depend.
@@ -779,8 +672,7 @@ impl ConfObjects {
         }
         let wrong = FORMS.into_iter().find_map(|(key, form)| {
             let value = record.get(key)?;
-            let is_wrong = form.fault(key, "", value).is_some();
-            is_wrong.then(|| (key, value.to_owned(), form.expected()))
+            (!form.accepts(value)).then(|| (key, value.to_owned(), form.expected()))
         });
         if names.eq_ignore_ascii_case("DEFAULT") {
             self.defaults.insert(kind, record);

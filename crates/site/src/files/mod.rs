@@ -3,9 +3,15 @@
 //! Out: [`SiteFiles`]; what is known of a site and what is missing, in a few lines; and the
 //! warnings about its files.
 
+pub mod archive;
+pub mod decompression;
+pub mod file_role;
+pub mod file_source;
+pub mod found_files;
+pub mod site_bundle;
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -16,12 +22,12 @@ use jsf_openpbs::amounts::seconds_of_date;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::server::{DEFAULT_PARTITION, scheduler_of_partition};
 
-use crate::file_source::{OpenedFile, open};
-use crate::found_files::{
-    FoundFiles, is_folder_of_site, is_scheduler_file, is_site_file, read_archive,
-};
-use crate::role::ROLES;
 use crate::{FileSource, Role, SiteError, is_stdin};
+
+use archive::read_archive;
+use file_role::ROLES;
+use file_source::open;
+use found_files::{FoundFiles, add, find_in_folder, is_scheduler_file, names_in};
 
 /// The files of a site by their roles, each of them optional.
 ///
@@ -304,108 +310,6 @@ impl FromIterator<(Role, FileSource)> for SiteFiles {
     }
 }
 
-/// The site's files in a folder, or in the only folder in it that has any.
-fn find_in_folder(folder: &Path) -> io::Result<FoundFiles> {
-    let mut found = find_at_top(folder)?;
-    if !found.has_files_of_pbs() {
-        recognise_slurm_files(&mut found, folder)?;
-    }
-    if !found.is_empty() {
-        return Ok(found);
-    }
-    let mut inner = BTreeMap::new();
-    for name in names_in(folder)? {
-        let path = folder.join(&name);
-        // a folder that cannot be read is not a part of the site
-        if path.read_dir().is_ok() {
-            inner.insert(name, find_at_top(&path)?);
-        }
-    }
-    FoundFiles::of_only_folder(inner).map_err(io::Error::other)
-}
-
-/// The names of what is in a folder, in alphabetical order.
-fn names_in(folder: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in folder.read_dir()? {
-        names.extend(entry?.file_name().into_string().ok());
-    }
-    names.sort();
-    Ok(names)
-}
-
-/// The site's files in a folder.
-fn find_at_top(folder: &Path) -> io::Result<FoundFiles> {
-    let mut found = FoundFiles::default();
-    for name in names_in(folder)? {
-        let inner = folder.join(&name);
-        if is_site_file(&name) {
-            add(&mut found, folder, name)?;
-        } else if is_folder_of_site(&name) && inner.is_dir() {
-            for file in names_in(&inner)? {
-                let path = format!("{name}/{file}");
-                if is_site_file(&path) {
-                    add(&mut found, folder, path)?;
-                }
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// The most files of a folder whose contents are looked at.
-const MAX_LOOKED_AT: usize = 1000;
-
-/// Adds the files with other names that the tools of Slurm have written, as their contents show.
-/// JSON has more of a job than a table, so it comes first.
-fn recognise_slurm_files(found: &mut FoundFiles, folder: &Path) -> io::Result<()> {
-    let mut names = names_in(folder)?;
-    names.truncate(MAX_LOOKED_AT);
-    names.retain(|name| {
-        let file = folder.join(name).symlink_metadata();
-        !is_site_file(name) && file.is_ok_and(|file| file.is_file())
-    });
-    names.sort_by_key(|name| (!name.ends_with(".json"), name.clone()));
-    for name in names {
-        let source = FileSource::from(folder.join(name));
-        let Ok(OpenedFile { kind, .. }) = source.opened() else {
-            continue;
-        };
-        if let Some(role) = Role::of_slurm_file(kind) {
-            found.recognised.push((role, source));
-        }
-    }
-    Ok(())
-}
-
-/// Adds the file if it exists. A file that exists and cannot be read is an error: without it,
-/// numbers would be wrong.
-fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()> {
-    debug_assert!(is_site_file(&path));
-    let file = folder.join(&path);
-    let root = folder.display().to_string();
-    match file.metadata() {
-        Ok(metadata) if metadata.is_file() => {
-            found.add(&root, path, file.into(), metadata.len() == 0);
-            Ok(())
-        }
-        Ok(metadata) if metadata.is_dir() => {
-            found.warn_of_folder(&root, &path);
-            Ok(())
-        }
-        Ok(_) => Err(io::Error::other(format!("{path}: it is not a file"))),
-        Err(error) if error.kind() == NotFound && file.is_symlink() => {
-            let target = file.read_link()?;
-            let target = target.display();
-            let reason =
-                format!("{path}: it is a symbolic link to `{target}`, which does not exist");
-            Err(io::Error::new(NotFound, reason))
-        }
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(()),
-        Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
-    }
-}
-
 impl SiteFiles {
     /// What there is and what is missing, in one line.
     pub fn headline(&self) -> String {
@@ -472,8 +376,7 @@ impl SiteFiles {
         found
     }
 
-    /// The names of files, relative to the folder or the archive; a folder that they share is named
-    /// once.
+    /// The names of files, relative to the folder or the archive.
     fn list_names(&self, sources: &[&FileSource]) -> String {
         let mut names = Vec::new();
         for source in sources {
@@ -483,19 +386,7 @@ impl SiteFiles {
                 None => name,
             });
         }
-        let shared = match names[0].rfind('/') {
-            Some(end) if names.len() > 1 => &names[0][..=end],
-            _ => return names.join(", "),
-        };
-        let mut in_shared = Vec::new();
-        for name in &names {
-            in_shared.extend(name.strip_prefix(shared));
-        }
-        if in_shared.len() == names.len() {
-            format!("{shared}: {}", in_shared.join(", "))
-        } else {
-            names.join(", ")
-        }
+        names.join(", ")
     }
 
     /// When the jobs of the folder or the archive were collected, in seconds since 1970, if its

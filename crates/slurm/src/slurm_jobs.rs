@@ -4,17 +4,12 @@
 use std::collections::{HashMap, HashSet};
 
 use job_sort_formula::diagnostic::limit_each_kind;
-use jsf_json::{JsonScalar, clipped, entries};
-use serde::Deserialize;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use jsf_json::clipped;
 
-use crate::records::{
-    Form, Place, Record, Row, Table, nice, parse_amount, processors, whole_records,
-};
-use crate::times::{TimeLimit, parse_time};
-
-pub use crate::records::TresAmounts;
+use crate::json_records::{JsonDocument, record_of};
+use crate::records::{Record, RecordKind};
+use crate::tables::Table;
+use crate::values::{Form, TimeLimit, TresAmounts, nice, parse_amount, parse_time, processors};
 
 /// A job of Slurm with what its priority depends on. Times are seconds since 1970 on the clock of
 /// the document.
@@ -66,6 +61,30 @@ impl SlurmJob {
     /// consider it.
     pub fn is_held(&self) -> bool {
         self.is_pending() && self.priority == Some(0)
+    }
+
+    /// Whether the scheduler considers it: it is pending and not held.
+    pub fn is_waiting_for_start(&self) -> bool {
+        self.is_pending() && self.priority != Some(0)
+    }
+
+    /// Whether the scheduler does not start it yet, as it waits for another job or for a time.
+    pub fn is_dependent(&self) -> bool {
+        matches!(
+            self.reason.as_str(),
+            "Dependency" | "BeginTime" | "DependencyNeverSatisfied"
+        )
+    }
+
+    /// Its number, without the index of its task.
+    pub fn number(&self) -> Option<i64> {
+        let mut parts = self.id.split(|c: char| !c.is_ascii_digit());
+        parts.next()?.parse().ok()
+    }
+
+    /// The user in the account, by whose shares it is ranked.
+    pub fn entity(&self) -> String {
+        format!("{}/{}", self.account, self.user)
     }
 
     /// Whether the job has ended.
@@ -177,33 +196,38 @@ fn array_task(array: &str, tasks: &str) -> String {
     }
 }
 
-/// The forms of values by the keys that `scontrol` has for them.
-const FORMS: [(&str, Form); 13] = [
-    ("Priority", Form::Count),
-    ("Nice", Form::Nice),
-    ("TimeLimit", Form::Limit),
-    ("SubmitTime", Form::Time),
-    ("EligibleTime", Form::Time),
-    ("AccrueTime", Form::Time),
-    ("NumCPUs", Form::Processors),
-    ("TRES", Form::Amounts),
-    ("ReqTRES", Form::Amounts),
-    ("AllocTRES", Form::Amounts),
-    ("MinMemoryNode", Form::Memory),
-    ("MinMemoryCPU", Form::Memory),
-    // a column of `squeue`, which does not say of what it is
-    ("MinMemory", Form::Memory),
-];
+/// What is read of a job, by the keys that `scontrol` has for it.
+const JOB: RecordKind = RecordKind {
+    what: "job",
+    name: "JobId",
+    command: "scontrol show job",
+    forms: &[
+        ("Priority", Form::Count),
+        ("Nice", Form::Nice),
+        ("TimeLimit", Form::Limit),
+        ("SubmitTime", Form::Time),
+        ("EligibleTime", Form::Time),
+        ("AccrueTime", Form::Time),
+        ("NumCPUs", Form::Processors),
+        ("TRES", Form::Amounts),
+        ("ReqTRES", Form::Amounts),
+        ("AllocTRES", Form::Amounts),
+        ("MinMemoryNode", Form::Memory),
+        ("MinMemoryCPU", Form::Memory),
+        // a column of `squeue`, which does not say of what it is
+        ("MinMemory", Form::Memory),
+    ],
+};
 
 fn read_records(text: &str) -> SlurmJobs {
-    let (records, cut) = whole_records(text, "JobId", "job", "scontrol show job");
+    let (records, warnings) = JOB.read(text);
     let mut read = SlurmJobs {
-        warnings: Vec::from_iter(cut),
+        warnings,
         ..SlurmJobs::default()
     };
     for record in records {
         if record.get("JobState").is_some() {
-            read.add(&record);
+            read.jobs.push(job_of_record(&record));
         } else {
             let line = record.line;
             let fault = format!("line {line}: the job is left out: it has no `JobState`");
@@ -213,22 +237,23 @@ fn read_records(text: &str) -> SlurmJobs {
     read
 }
 
-impl SlurmJobs {
-    /// Adds the job of a record, and what is said of values that have another form than their keys.
-    fn add(&mut self, record: &Record) {
-        let job = job_of_record(record);
-        let of = format!("job `{}`", job.id);
-        self.warnings.extend(record.faults(&FORMS, &of));
-        self.jobs.push(job);
-    }
-}
-
 fn job_of_record(record: &Record) -> SlurmJob {
-    let text = |key| record.get(key).unwrap_or_default().to_owned();
+    let text = |key| record.text(key).to_owned();
+    // `squeue` has several columns with ids, of which one is that of the array's tasks; the number
+    // alone is what the other commands call the job
+    let ids: Vec<&str> = record.all(JOB.name).collect();
+    let mut numbers = ids.iter().filter(|id| id.parse::<i64>().is_ok());
+    let id = numbers.next().or(ids.first()).copied();
     // JSON has seconds since 1970, and 0 for none
     let seconds = |key| record.number(key).filter(|seconds: &i64| *seconds > 0);
     let time = |key| record.get(key).and_then(parse_time).or(seconds(key));
-    let state = text("JobState");
+    // since 23.02, JSON has a list with flags behind the state
+    let state = record
+        .text("JobState")
+        .split(',')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     // since 23.02 a pending job has `ReqTRES`, and a running one `AllocTRES` too
     let mut tres = record.get("TRES").or(record.get("ReqTRES"));
     if state != "PENDING" {
@@ -249,15 +274,19 @@ fn job_of_record(record: &Record) -> SlurmJob {
             tres.refine_memory(memory * count);
         }
     }
-    let mut task = record.get("ArrayTask").map(str::to_owned);
+    let mut task = ids
+        .into_iter()
+        .find(|id| id.contains('_'))
+        .map(str::to_owned);
     if let (Some(array), Some(tasks)) = (record.get("ArrayJobId"), record.get("ArrayTaskId"))
         && array != "0"
     {
         task = Some(array_task(array, tasks));
     }
     SlurmJob {
-        id: text("JobId"),
-        user: text("UserId")
+        id: id.unwrap_or_default().to_owned(),
+        user: record
+            .text("UserId")
             .split('(')
             .next()
             .unwrap_or_default()
@@ -308,82 +337,34 @@ const COLUMNS: [(&str, &str); 19] = [
 
 fn read_table(text: &str) -> Result<SlurmJobs, String> {
     let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
-    let table = Table::parse_with(text, "PRIORITY").ok_or(expected)?;
-    if table.column("TRES_ALLOC").is_none() {
+    let table = Table::parse(text).ok_or(expected)?;
+    if !table.has("PRIORITY") {
+        return Err(expected.to_owned());
+    }
+    if !table.has("TRES_ALLOC") {
         return Err("the table of `squeue` has no column TRES_ALLOC (`tres-alloc`)".to_owned());
     }
-    let mut columns = Vec::new();
-    for (name, key) in COLUMNS {
-        columns.extend(table.columns(name).map(|index| (index, key)));
-    }
-    let ids: Vec<usize> = table.columns("JOBID").collect();
-    let mut read = SlurmJobs::default();
-    for row in table.rows() {
-        match row {
-            Ok(row) => read.add(&record(&columns, &ids, &row)),
-            Err(fault) => read.warnings.push(format!("a job is left out{fault}")),
-        }
-    }
-    read.warnings.extend(table.unended());
-    Ok(read)
+    let mut jobs = Vec::new();
+    let warnings = JOB.read_table(&table, &COLUMNS, |record| jobs.push(job_of_record(&record)));
+    Ok(SlurmJobs {
+        jobs,
+        warnings,
+        ..SlurmJobs::default()
+    })
 }
 
-/// A row as `scontrol` prints the job. `squeue` gives several columns the same name: of the ids one
-/// is that of the array's tasks, `PRIORITY` is also that of the priority divided by the largest one.
-fn record(columns: &[(usize, &str)], ids: &[usize], row: &Row<'_>) -> Record {
-    let (Place::Line(line) | Place::Entry(line)) = row.place;
-    let mut record = Record::at(line);
-    let mut ids: Vec<&str> = ids.iter().map(|id| row.cell(Some(*id))).collect();
-    if let Some(task) = ids.iter().find(|id| id.contains('_')) {
-        record.set("ArrayTask", task, line);
-    }
-    // the number alone is what the other commands call the job
-    ids.sort_by_key(|id| id.parse::<i64>().is_err());
-    for id in ids {
-        record.set_first("JobId", id, line);
-    }
-    for (index, key) in columns {
-        let cell = row.cell(Some(*index));
-        if *key != "Priority" || !cell.contains('.') {
-            record.set_first(key, cell, line);
-        }
-    }
-    record
-}
-
-/// What `squeue --json` prints. Numbers are plain before 23.02, and objects with `set`, `infinite` and
-/// `number` since; states are texts, then lists of texts.
-#[derive(Deserialize)]
-struct Document<'t> {
-    #[serde(borrow)]
-    jobs: Vec<&'t RawValue>,
-    #[serde(default)]
-    meta: Value,
-}
-
-impl Document<'_> {
-    /// The version of Slurm: the key `Slurm` is `slurm` since 23.11.
-    fn version(&self) -> Option<String> {
-        let slurm = self.meta.get("Slurm").or(self.meta.get("slurm"))?;
-        slurm.get("release")?.as_str().map(str::to_owned)
-    }
-}
-
-/// The keys of a job with texts, each with the one that `scontrol` has for it.
-const TEXT_KEYS: [(&str, &str); 9] = [
+/// The keys of a job in JSON, each with the one that `scontrol` has for it.
+const JSON_KEYS: [(&str, &str); 22] = [
     ("user_name", "UserId"),
     ("account", "Account"),
     ("partition", "Partition"),
     ("qos", "QOS"),
+    ("job_state", "JobState"),
     ("state_reason", "Reason"),
     ("tres_req_str", "ReqTRES"),
     ("tres_alloc_str", "AllocTRES"),
     ("cluster", "Cluster"),
     ("array_task_string", "ArrayTaskId"),
-];
-
-/// Those with numbers.
-const NUMBER_KEYS: [(&str, &str); 12] = [
     ("job_id", "JobId"),
     ("priority", "Priority"),
     ("nice", "Nice"),
@@ -399,65 +380,26 @@ const NUMBER_KEYS: [(&str, &str); 12] = [
 ];
 
 fn read_json(text: &str) -> Result<SlurmJobs, String> {
-    let document: Document<'_> = serde_json::from_str(text)
-        .map_err(|error| format!("expected the output of `squeue --json`: {error}"))?;
+    let document = JsonDocument::read(text, "jobs")
+        .map_err(|found| format!("expected the output of `squeue --json`, found {found}"))?;
     let mut read = SlurmJobs {
-        version: document.version(),
+        version: document.version,
         ..SlurmJobs::default()
     };
-    for (index, raw) in document.jobs.into_iter().enumerate() {
-        match record_of_json(raw.get()) {
-            Ok(record) => read.add(&record),
+    for (number, item) in (1..).zip(document.items) {
+        match record_of(item, &JSON_KEYS) {
+            Ok(record) if record.number::<u64>(JOB.name).is_some() => {
+                read.warnings.extend(JOB.faults(&record));
+                read.jobs.push(job_of_record(&record));
+            }
+            Ok(_) => read.warnings.push(format!(
+                "job {number} is left out: it has no `job_id` that is a number"
+            )),
             Err(error) => {
-                let problem = format!("job {} is left out: {error}", index + 1);
+                let problem = format!("job {number} is left out: {error}");
                 read.warnings.push(problem);
             }
         }
     }
     Ok(read)
-}
-
-/// A job as `scontrol` prints it.
-fn record_of_json(text: &str) -> Result<Record, String> {
-    let mut record = Record::default();
-    for (key, raw) in entries(text).map_err(|error| error.to_string())? {
-        let raw = raw.get();
-        if let Some((_, name)) = TEXT_KEYS.iter().find(|(known, _)| *known == key) {
-            match JsonScalar::from_text(raw) {
-                JsonScalar::String(text) => record.set_first(name, &text, 0),
-                JsonScalar::NULL => {}
-                other => return Err(format!("`{key}` is {}, expected a string", other.found())),
-            }
-        } else if let Some((_, name)) = NUMBER_KEYS.iter().find(|(known, _)| *known == key) {
-            if let Some(number) = number_text(raw) {
-                record.set_first(name, number, 0);
-            }
-        } else if key == "job_state" {
-            let states = serde_json::from_str::<Vec<String>>(raw).unwrap_or_default();
-            let state = serde_json::from_str(raw).ok().or(states.into_iter().next());
-            record.set("JobState", &state.unwrap_or_default(), 0);
-        }
-    }
-    match record.number::<u64>("JobId") {
-        Some(_) => Ok(record),
-        None => Err("it has no `job_id` that is a number".to_owned()),
-    }
-}
-
-/// A number since 23.02.
-#[derive(Deserialize)]
-struct Flagged<'t> {
-    set: bool,
-    infinite: bool,
-    #[serde(borrow)]
-    number: &'t RawValue,
-}
-
-/// The text of a number that is set, or the word for an infinite one.
-fn number_text(raw: &str) -> Option<&str> {
-    match serde_json::from_str(raw) {
-        Ok(Flagged { infinite: true, .. }) => Some("UNLIMITED"),
-        Ok(Flagged { set, number, .. }) => set.then(|| number.get()),
-        Err(_) => Some(raw).filter(|raw| *raw != "null"),
-    }
 }

@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 
-use job_sort_formula::fairshare::{NodeKind, Release, Shares};
+use job_sort_formula::fairshare::{NodeKind, Release};
 use jsf_json::clipped;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use crate::associations::{Associations, ROOT, Values, unrecognised};
+use crate::json_records::{JsonDocument, record_of};
 use crate::non_empty;
-use crate::records::{Place, Row, Table, logical_lines};
-use crate::tree::{ROOT, Record, Records, invalid_usage, no_shares, unrecognised};
+use crate::slurm_conf::logical_lines;
+use crate::tables::{Place, Row, Table};
 
 const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
 const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
@@ -21,8 +21,8 @@ const NO_PARENTS: &str = "the table does not give the parents of accounts, so al
 /// Reads the table of `sshare -a -l`, in which also the rows of users are indented, or of
 /// `sacctmgr -P show assoc`. The usual columns of `show assoc` do not give the parent of an account:
 /// only `tree` does (by leading blanks), or a column `ParentName`.
-pub fn read_table(text: &str, is_sshare: bool) -> Result<Records, String> {
-    let mut records = Records::default();
+pub fn read_table(text: &str, is_sshare: bool) -> Result<Associations, String> {
+    let mut records = Associations::default();
     let Some(table) = Table::parse(text) else {
         return Ok(records);
     };
@@ -95,34 +95,17 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Records, String> {
                 "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
             )));
         }
-        let shares = match row.cell(Some(shares)) {
-            // the root's shares have no meaning
-            text if parent.is_none() && (is_sshare || text.is_empty()) => Shares::Count(1),
-            "" => return Err(no_shares(place, name)),
-            text => records.shares(place, name, text)?,
-        };
-        let usage = match row.cell(usage) {
-            _ if usage.is_none() => 0.0,
-            text => match text.parse::<f64>() {
-                Ok(usage) if usage.is_finite() && usage >= 0.0 => usage,
-                _ => return Err(invalid_usage(place, name, text)),
-            },
-        };
         if is_sshare && records.cluster.is_none() && cluster.is_some() {
             records.cluster = Some(row.cell(cluster).to_owned());
         }
-        let partition = row.cell(partition).to_owned();
-        records.push(Record {
-            place,
-            kind,
-            name: name.to_owned(),
-            parent,
-            partition,
-            shares,
-            usage,
-            norm_shares: row.cell(norm_shares).parse().ok(),
-            fairshare: row.cell(fairshare).parse().ok(),
-        })?;
+        let values = Values {
+            partition: row.cell(partition),
+            shares: row.cell(Some(shares)),
+            usage: usage.map(|usage| row.cell(Some(usage))),
+            norm_shares: row.cell(norm_shares),
+            fairshare: row.cell(fairshare),
+        };
+        records.add(place, kind, name, parent, values)?;
     }
     records.finish_clusters();
     if matches!(parents, Parents::Unknown) {
@@ -207,23 +190,20 @@ fn wrong_level(parent: Option<&str>, named: &str) -> Option<String> {
 /// Reads a file of `sacctmgr dump`, or one written by hand, as `sacctmgr load` reads it: that stops at
 /// a line that it cannot use, ignores a line without `-` and a repeated line for an association, and
 /// adds the associations before the first `Parent` line to the root.
-pub fn read_sacctmgr_file(text: &str) -> Result<Records, String> {
+pub fn read_sacctmgr_file(text: &str) -> Result<Associations, String> {
     let mut reader = FileReader {
-        records: Records::default(),
+        records: Associations::default(),
         declared_accounts: HashSet::from([ROOT.to_owned()]),
         parent: ROOT.to_owned(),
     };
-    for line in logical_lines(text) {
-        reader.read_line(Place::Line(line.number), &line.text)?;
+    for (number, line) in logical_lines(text) {
+        reader.read_line(Place::Line(number), &line)?;
     }
     Ok(reader.records)
 }
 
-/// The longest line that `sacctmgr load` does not split, in bytes.
-const MAX_LINE_BYTES: usize = 4095;
-
 struct FileReader {
-    records: Records,
+    records: Associations,
     /// The accounts that a `Parent` line may name.
     declared_accounts: HashSet<String>,
     parent: String,
@@ -244,10 +224,6 @@ impl FileReader {
             self.records.warn_at(place, text);
             return Ok(());
         };
-        if line.len() > MAX_LINE_BYTES {
-            let text = "the line is longer than 4095 bytes; it is read as one line, but `sacctmgr load` splits it";
-            self.records.warn_at(place, text);
-        }
         let object = object.trim();
         let keyword = object.to_ascii_lowercase();
         match keyword.as_str() {
@@ -305,30 +281,16 @@ impl FileReader {
         name: String,
         options: Options,
     ) -> Result<(), String> {
-        let shares = match options.shares {
-            None => Shares::Count(1),
-            Some(text) => self.records.shares(place, &name, &text)?,
-        };
         if kind == NodeKind::Group {
             self.declared_accounts.insert(name.clone());
-        } else if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            let text = format!(
-                "user `{name}` keeps its capital letters here, but slurmdbd stores the name in lower case unless it \
-                 has `PreserveCaseUser`"
-            );
-            self.records.warn_at(place, text);
         }
-        self.records.push(Record {
-            place,
-            kind,
-            name,
-            parent: Some(self.parent.clone()),
-            partition: options.partition,
-            shares,
-            usage: 0.0,
-            norm_shares: None,
-            fairshare: None,
-        })
+        let values = Values {
+            partition: &options.partition,
+            shares: options.shares.as_deref().unwrap_or("1"),
+            ..Values::default()
+        };
+        let parent = Some(self.parent.clone());
+        self.records.add(place, kind, &name, parent, values)
     }
 }
 
@@ -400,163 +362,50 @@ fn unquoted(text: &str) -> String {
     text.trim().trim_matches(['\'', '"']).to_owned()
 }
 
+/// The keys of an association in JSON, each with the column that `sshare -P` has for it.
+const JSON_KEYS: [(&str, &str); 9] = [
+    ("name", "Name"),
+    ("parent", "ParentName"),
+    ("partition", "Partition"),
+    ("cluster", "Cluster"),
+    ("shares", "RawShares"),
+    ("shares_normalized", "NormShares"),
+    ("usage", "RawUsage"),
+    ("fairshare", "FairShare"),
+    ("type", "Type"),
+];
+
 /// Reads what `sshare -a --json` prints.
-pub fn read_sshare_json(text: &str) -> Result<Records, String> {
-    let document: SshareJsonDocument<'_> = serde_json::from_str(text)
-        .map_err(|error| unrecognised(format!("JSON of another structure ({error})")))?;
-    let mut records = Records::default();
-    if let Some(meta) = document.meta
-        && let Ok(meta) = serde_json::from_str::<Meta>(meta.get())
-    {
-        records.release = Release::from_version(&meta.slurm.release);
-    }
-    for (index, raw) in document.shares.shares.into_iter().enumerate() {
-        let place = Place::Entry(index + 1);
-        let entry: Entry = serde_json::from_str(raw.get())
-            .map_err(|error| place.fault(without_place(&error.to_string())))?;
-        if !records.is_of_other_cluster(place, &entry.cluster) {
-            push(&mut records, place, entry)?;
+pub fn read_sshare_json(text: &str) -> Result<Associations, String> {
+    let document = JsonDocument::read(text, "shares").map_err(unrecognised)?;
+    let mut records = Associations {
+        release: document.version.as_deref().and_then(Release::from_version),
+        usage_known: true,
+        ..Associations::default()
+    };
+    for (number, item) in (1..).zip(document.items) {
+        let place = Place::Entry(number);
+        let entry = record_of(item, &JSON_KEYS).map_err(|error| place.fault(error))?;
+        if records.is_of_other_cluster(place, entry.text("Cluster")) {
+            continue;
         }
+        let is_user = entry.text("Type").split(',').any(|kind| kind == "USER");
+        let mut values = Values {
+            partition: entry.text("Partition"),
+            shares: entry.text("RawShares"),
+            usage: Some(entry.text("RawUsage")),
+            norm_shares: entry.text("NormShares"),
+            fairshare: "",
+        };
+        let mut kind = NodeKind::Group;
+        if is_user {
+            kind = NodeKind::Entity;
+            // an account has 0 where the text has a blank
+            values.fairshare = entry.text("FairShare");
+        }
+        let parent = entry.get("ParentName").map(str::to_owned);
+        records.add(place, kind, entry.text("Name"), parent, values)?;
     }
-    records.usage_known = true;
     records.finish_clusters();
     Ok(records)
-}
-
-fn push(records: &mut Records, place: Place, entry: Entry) -> Result<(), String> {
-    let kind = if entry.r#type.is_user() {
-        NodeKind::Entity
-    } else {
-        NodeKind::Group
-    };
-    let Entry {
-        name,
-        parent,
-        partition,
-        ..
-    } = entry;
-    let parent = non_empty(parent);
-    let shares = match entry.shares.value() {
-        _ if parent.is_none() => Shares::Count(1),
-        None => return Err(no_shares(place, &name)),
-        Some(number) => records.shares(place, &name, &number.trunc().to_string())?,
-    };
-    let usage = entry.usage.value().unwrap_or(0.0);
-    if !(usage.is_finite() && usage >= 0.0) {
-        return Err(invalid_usage(place, &name, &usage.to_string()));
-    }
-    let norm_shares = entry.shares_normalized.as_ref().and_then(Number::value);
-    let fairshare = match entry.fairshare {
-        // an account has 0 where the text has a blank
-        Some(Fairshare::Factor { factor }) if kind == NodeKind::Entity => factor.value(),
-        _ => None,
-    };
-    records.push(Record {
-        place,
-        kind,
-        name,
-        parent,
-        partition,
-        shares,
-        usage,
-        norm_shares,
-        fairshare,
-    })
-}
-
-/// The reason without its line and column, which count from the start of the entry.
-fn without_place(reason: &str) -> &str {
-    reason.split(" at line ").next().unwrap_or(reason)
-}
-
-#[derive(Deserialize)]
-struct SshareJsonDocument<'d> {
-    #[serde(borrow)]
-    shares: Outer<'d>,
-    /// The release that wrote the document; a `meta` of another structure is ignored.
-    #[serde(borrow, default)]
-    meta: Option<&'d RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Meta {
-    #[serde(alias = "Slurm")]
-    slurm: Version,
-}
-
-#[derive(Deserialize)]
-struct Version {
-    release: String,
-}
-
-#[derive(Deserialize)]
-#[serde(expecting = "an object with a list `shares`")]
-struct Outer<'d> {
-    #[serde(borrow)]
-    shares: Vec<&'d RawValue>,
-}
-
-/// An association. Its other keys are ignored: they hold what a policy computed.
-#[derive(Deserialize)]
-struct Entry {
-    name: String,
-    #[serde(default)]
-    parent: String,
-    #[serde(default)]
-    partition: String,
-    #[serde(default)]
-    cluster: String,
-    shares: Number,
-    #[serde(default)]
-    shares_normalized: Option<Number>,
-    #[serde(default)]
-    fairshare: Option<Fairshare>,
-    usage: Number,
-    r#type: Types,
-}
-
-/// A number, plain or in an object with flags, depending on the release.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "`shares` or `usage` is neither a number nor an object with `set` and `number`"
-)]
-enum Number {
-    Whole(i64),
-    Real(f64),
-    Flagged { set: bool, number: f64 },
-}
-
-impl Number {
-    fn value(&self) -> Option<f64> {
-        match *self {
-            Self::Whole(number) => Some(number as f64),
-            Self::Real(number) => Some(number),
-            Self::Flagged { set, number } => set.then_some(number),
-        }
-    }
-}
-
-/// The fair-share factor; a value of another structure is ignored.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Fairshare {
-    Factor { factor: Number },
-    Other(serde::de::IgnoredAny),
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "`type` is neither a text nor a list of texts")]
-enum Types {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl Types {
-    fn is_user(&self) -> bool {
-        match self {
-            Self::One(kind) => kind == "USER",
-            Self::Several(kinds) => kinds.iter().any(|kind| kind == "USER"),
-        }
-    }
 }

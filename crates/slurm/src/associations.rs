@@ -15,9 +15,9 @@ use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareT
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 
 use crate::non_empty;
-use crate::records::{Place, Table};
+use crate::tables::{Place, Table};
 
-mod formats;
+mod association_files;
 #[cfg(test)]
 mod tests;
 
@@ -102,10 +102,10 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
         return Err(unrecognised(format!("a text that begins with `{first}`")));
     };
     let mut records = match format {
-        TreeFormat::SshareJson => formats::read_sshare_json(&text)?,
-        TreeFormat::Sshare => formats::read_table(&text, true)?,
-        TreeFormat::ShowAssoc => formats::read_table(&text, false)?,
-        TreeFormat::SacctmgrFile => formats::read_sacctmgr_file(&text)?,
+        TreeFormat::SshareJson => association_files::read_sshare_json(&text)?,
+        TreeFormat::Sshare => association_files::read_table(&text, true)?,
+        TreeFormat::ShowAssoc => association_files::read_table(&text, false)?,
+        TreeFormat::SacctmgrFile => association_files::read_sacctmgr_file(&text)?,
     };
     if format != TreeFormat::SshareJson && !text.ends_with('\n') {
         let line = Place::Line(text.lines().count());
@@ -168,7 +168,7 @@ const UNNAMED_PARTITION: &str = "?";
 
 /// A row of a document.
 #[derive(Debug)]
-struct Record {
+struct Association {
     place: Place,
     kind: NodeKind,
     name: String,
@@ -184,7 +184,7 @@ struct Record {
     fairshare: Option<f64>,
 }
 
-impl Record {
+impl Association {
     fn is_account(&self) -> bool {
         self.kind != NodeKind::Entity
     }
@@ -198,9 +198,20 @@ impl Record {
     }
 }
 
+/// The values of a row as its document has them, empty where it has none.
+#[derive(Default)]
+struct Values<'r> {
+    partition: &'r str,
+    shares: &'r str,
+    /// `None` if the document has no usage.
+    usage: Option<&'r str>,
+    norm_shares: &'r str,
+    fairshare: &'r str,
+}
+
 /// All rows of a document.
 #[derive(Debug, Default)]
-struct Records {
+struct Associations {
     cluster: Option<String>,
     release: Option<Release>,
     /// Whether the document has usage; the usage of an account then includes that of its members.
@@ -209,16 +220,16 @@ struct Records {
     lacks_partitions: bool,
     /// Whether a name longer than its column ends in `+`.
     names_are_cut: bool,
-    rows: Vec<Record>,
+    rows: Vec<Association>,
     duplicates: Vec<String>,
     warnings: Vec<String>,
     /// The rows of other clusters: the place and the cluster of the first, and their number.
     other_clusters: Option<(Place, String, usize)>,
 }
 
-impl Records {
+impl Associations {
     /// Checks the names of a row and the number of rows, and adds the row.
-    fn push(&mut self, row: Record) -> Result<(), String> {
+    fn push(&mut self, row: Association) -> Result<(), String> {
         let parent = row.parent.as_deref().unwrap_or(ROOT);
         let longest = row.name.len().max(parent.len()).max(row.partition.len());
         if longest > MAX_NAME {
@@ -233,6 +244,49 @@ impl Records {
         }
         self.rows.push(row);
         Ok(())
+    }
+
+    /// Adds a row with its values.
+    pub(crate) fn add(
+        &mut self,
+        place: Place,
+        kind: NodeKind,
+        name: &str,
+        parent: Option<String>,
+        values: Values<'_>,
+    ) -> Result<(), String> {
+        let shares = match values.shares {
+            // the root's shares have no meaning
+            _ if parent.is_none() => Shares::Count(1),
+            "" => {
+                let fault = format_args!("`{name}` has no shares; was the line cut off?");
+                return Err(place.fault(fault));
+            }
+            text => self.shares(place, name, text)?,
+        };
+        let usage = match values.usage {
+            None => 0.0,
+            Some(text) => match text.parse::<f64>() {
+                Ok(usage) if usage.is_finite() && usage >= 0.0 => usage,
+                _ => {
+                    return Err(place.fault(format_args!(
+                        "the usage of `{name}` is `{}`, expected a number of at least 0",
+                        clipped(text)
+                    )));
+                }
+            },
+        };
+        self.push(Association {
+            place,
+            kind,
+            name: name.to_owned(),
+            parent,
+            partition: values.partition.to_owned(),
+            shares,
+            usage,
+            norm_shares: values.norm_shares.parse().ok(),
+            fairshare: values.fairshare.parse().ok(),
+        })
     }
 
     /// The shares that a text denotes, with a warning if Slurm stores another number.
@@ -274,13 +328,10 @@ impl Records {
             return;
         };
         let read = self.cluster.as_deref().unwrap_or_default();
-        let ignored = match rows {
-            1 => format!("1 row of cluster `{cluster}` is ignored"),
-            rows => format!(
-                "{rows} rows of other clusters are ignored, the first of cluster `{cluster}`"
-            ),
-        };
-        self.warn_at(place, format!("{ignored}: only cluster `{read}` is read"));
+        let text = format!(
+            "only cluster `{read}` is read, and {rows} rows of others, such as `{cluster}`, are ignored"
+        );
+        self.warn_at(place, text);
     }
 
     /// Warns of the whole document.
@@ -340,14 +391,10 @@ impl Records {
     }
 
     fn warn_of_cut_names(&mut self) {
-        let mut cut = self.rows.iter().filter(|row| row.name.ends_with('+'));
-        if let Some(first) = cut.next() {
-            let others = match cut.count() {
-                0 => String::new(),
-                more => format!(", as were {more} more"),
-            };
+        let mut rows = self.rows.iter();
+        if let Some(first) = rows.find(|row| row.name.ends_with('+')) {
             let text = format!(
-                "`{}` was cut at the width of its column{others}; with `-P`, `sshare` and `sacctmgr` print names in full",
+                "names such as `{}` were cut at the width of their column; with `-P`, `sshare` and `sacctmgr` print them in full",
                 first.name
             );
             self.warn_at(first.place, text);
@@ -464,12 +511,12 @@ impl Records {
         }
         stack.reverse();
         let rows = std::mem::take(&mut self.rows);
-        let mut rows: Vec<Option<Record>> = rows.into_iter().map(Some).collect();
+        let mut rows: Vec<Option<Association>> = rows.into_iter().map(Some).collect();
         while let Some(index) = stack.pop() {
             self.rows.extend(rows[index].take());
             stack.extend(children[index].iter().rev());
         }
-        match rows.into_iter().flatten().find(Record::is_account) {
+        match rows.into_iter().flatten().find(Association::is_account) {
             Some(row) => {
                 let fault = format_args!("account `{}` is nested in itself", row.name);
                 Err(row.place.fault(fault))
@@ -566,13 +613,10 @@ fn missing_rows(
     };
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
-    let differing = match found.len() {
-        1 => "1 association differs".to_owned(),
-        count => format!("{count} associations differ"),
-    };
+    let count = found.len();
     let text = format!(
         "rows are missing: the normalised share of `{}` in `{}` is {printed_share:.6}, but {computed_share:.6} among \
-         the rows here ({differing}), so the shares computed here are wrong; print all rows with `sshare -a -l -P` (if \
+         the rows here, as for {count} in all, so the shares computed here are wrong; print all rows with `sshare -a -l -P` (if \
          `PrivateData` hides other users, run it as an operator)",
         node.full_name(),
         document.parent_name(node)
@@ -599,19 +643,6 @@ fn differences(
         }
     }
     differences
-}
-
-/// The fault of a usage that is not a number of at least 0.
-fn invalid_usage(place: Place, name: &str, text: &str) -> String {
-    place.fault(format_args!(
-        "the usage of `{name}` is `{text}`, expected a number of at least 0"
-    ))
-}
-
-/// The fault of an association without shares.
-fn no_shares(place: Place, name: &str) -> String {
-    let fault = format_args!("`{name}` has no shares; was the line cut off?");
-    place.fault(fault)
 }
 
 /// Reads shares (`parent` or a number) as Slurm stores them. The second part is whether Slurm

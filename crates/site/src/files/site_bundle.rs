@@ -5,18 +5,15 @@
 //! one after the other. The jobs are native NDJSON with what a formula, the order or the fair-share
 //! tree can use, and nothing else: no environment, command line, path or host of a job.
 
-use std::collections::BTreeMap;
-
 use job_sort_formula::diagnostic::Message;
 use job_sort_formula::jobs::{Exclusion, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
-use jsf_ingest::FileKind;
+use jsf_ingest::{FileKind, NativeJob};
 use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
 
-use crate::found_files::{FoundFiles, is_site_file, path_parts};
-use crate::role::{ROLES, not_of_a_site};
+use crate::files::file_role::{ROLES, not_of_a_site};
+use crate::files::found_files::{FoundFiles, is_site_file, path_parts};
 use crate::{FileSource, Role, Site, SiteError, SiteFiles, SiteOptions};
 
 /// The first line of a bundle.
@@ -164,58 +161,37 @@ impl Site {
         Ok(lines)
     }
 
-    fn written_job<'t>(&self, table: &'t JobTable, row: usize) -> WrittenJob<'t> {
+    fn written_job<'t>(&self, table: &'t JobTable, row: usize) -> NativeJob<'t> {
+        let (time, _) = table.submit_order(row);
+        let mut job = NativeJob {
+            id: table.id(row).into(),
+            entity: table.entity(row).into(),
+            queue: table.queue(row).into(),
+            state: table.state(row).letter(),
+            queued_at: match time {
+                i64::MIN | i64::MAX => None,
+                time => Some(time),
+            },
+            ..NativeJob::default()
+        };
         let queue_priority = self.queues.priority(table.queue(row));
-        let mut inputs = BTreeMap::new();
         for (name, column) in table.columns() {
             if !column.is_set(row) {
                 continue;
             }
             let value = column.value(row);
             let is_of_queue = matches!(value, Value::Int(own) if queue_priority == Some(own));
-            if (name != "queue_priority" || !is_of_queue)
-                && let Some(number) = number(&value)
-            {
-                inputs.insert(name, number);
+            if name != "queue_priority" || !is_of_queue {
+                job.add_input(name, &value);
             }
         }
-        let (time, _) = table.submit_order(row);
-        WrittenJob {
-            id: table.id(row),
-            entity: table.entity(row),
-            queue: table.queue(row),
-            state: table.state(row).letter(),
-            queued_at: match time {
-                i64::MIN | i64::MAX => None,
-                time => Some(time),
-            },
-            inputs,
-            resources: match table.exclusion(row) {
-                Some(Exclusion::Invalid { resource, found }) => {
-                    BTreeMap::from([(&**resource, &**found)])
-                }
-                _ => BTreeMap::new(),
-            },
+        // the amount that the scheduler cannot read
+        if let Some(Exclusion::Invalid { resource, found }) = table.exclusion(row) {
+            job.resources
+                .insert((&**resource).into(), (&**found).into());
         }
+        job
     }
-}
-
-/// A line of the jobs.
-#[derive(Serialize)]
-struct WrittenJob<'t> {
-    id: &'t str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    entity: &'t str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    queue: &'t str,
-    state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queued_at: Option<i64>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    inputs: BTreeMap<&'t str, Box<RawValue>>,
-    /// The amount that the scheduler cannot read.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    resources: BTreeMap<&'t str, &'t str>,
 }
 
 /// Adds a file by its path in a folder, else by its content.
@@ -260,11 +236,4 @@ fn split(bundle: &[u8]) -> Result<(Header, &[u8]), SiteError> {
     let (header, contents) = bundle.split_at(end);
     let header = serde_json::from_slice(header)?;
     Ok((header, contents.get(1..).unwrap_or_default()))
-}
-
-/// A number as the readers take it for an input: with all of its digits.
-fn number(value: &Value) -> Option<Box<RawValue>> {
-    RawValue::from_string(value.repr())
-        .or_else(|_| to_raw_value(&value.repr()))
-        .ok()
 }

@@ -1,0 +1,246 @@
+//! How far the computed priorities are those that `squeue` prints, with the input that differs by
+//! the components of `sprio`.
+
+use job_sort_formula::jobs::JobTable;
+use job_sort_formula::rank::Ranking;
+use jsf_slurm::priority::Factor;
+use jsf_words::count;
+
+use crate::Role;
+use crate::slurm_queue::SlurmQueue;
+
+/// From this part of the larger one on, a difference of two totals is no matter of time.
+const LARGE: f64 = 0.1;
+/// The fair-share points change by so much of their weight in a while.
+const PART_OF_A_WHILE: f64 = 0.01;
+
+/// How the computed totals compare with the printed ones.
+#[derive(Debug)]
+pub enum Agreement {
+    /// Those of so many jobs are equal; the text names the file.
+    Equal(String),
+    /// Some differ.
+    Contradiction {
+        text: String,
+        /// In a few words, if the difference is so large that it changes the order.
+        headline: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy)]
+struct Difference {
+    row: usize,
+    printed: f64,
+    computed: f64,
+}
+
+impl Difference {
+    fn amount(&self) -> f64 {
+        (self.printed - self.computed).abs()
+    }
+
+    fn is_large(&self) -> bool {
+        self.amount() > LARGE * self.printed.max(self.computed)
+    }
+
+    fn words(&self, table: &JobTable) -> String {
+        format!(
+            "`{}`: printed {}, computed {}",
+            table.id(self.row),
+            self.printed,
+            self.computed
+        )
+    }
+}
+
+/// The jobs in which a number differs.
+#[derive(Default)]
+struct Differing {
+    jobs: usize,
+    first: Option<Difference>,
+    largest: f64,
+}
+
+impl Differing {
+    fn add(&mut self, difference: Difference) {
+        self.jobs += 1;
+        self.first.get_or_insert(difference);
+        self.largest = self.largest.max(difference.amount());
+    }
+}
+
+/// A component of the priority, and the jobs in which it differs.
+struct Component {
+    column: &'static str,
+    /// What the input of the formula is multiplied by.
+    weight: f64,
+    input: &'static str,
+    /// What rounding explains.
+    tolerance: f64,
+    differing: Differing,
+}
+
+impl SlurmQueue {
+    /// Compares the printed totals with those of a ranking by Slurm's priority; `None` if none is
+    /// printed.
+    pub fn agreement(&self, table: &JobTable, ranking: &Ranking) -> Option<Agreement> {
+        let mut compared = 0;
+        let mut totals = Differing::default();
+        let mut large = None;
+        let mut components = self.components();
+        for &row in ranking.order() {
+            let id = table.id(row);
+            let (Some(printed), Some(score)) = (self.printed_total(id), ranking.score(row)) else {
+                continue;
+            };
+            compared += 1;
+            let total = Difference {
+                row,
+                printed: f64::from(printed),
+                computed: score.value,
+            };
+            if total.amount() == 0.0 {
+                continue;
+            }
+            totals.add(total);
+            if total.is_large() {
+                large.get_or_insert(total);
+            }
+            if self.sprio.is_direct(id) {
+                continue;
+            }
+            for component in &mut components {
+                self.compare_component(component, table, row);
+            }
+        }
+        let queue = self.file_name(Role::Queue);
+        let Some(example) = large.or(totals.first) else {
+            let text = format!("all {compared} are those that {queue} prints");
+            return (compared > 0).then_some(Agreement::Equal(text));
+        };
+        let example = example.words(table);
+        components.retain(|component| component.differing.jobs > 0);
+        Some(Agreement::Contradiction {
+            text: format!(
+                "the priority that {queue} prints differs from the computed one for {} of {compared} jobs, such as \
+                 {example}; {}",
+                totals.jobs,
+                self.reason(&totals, &components, table)
+            ),
+            headline: large.map(|_| {
+                format!(
+                    "The computed priorities are not those that {queue} prints (such as {example})."
+                )
+            }),
+        })
+    }
+
+    /// The components that `sprio -l` prints, but for the site's factor.
+    fn components(&self) -> Vec<Component> {
+        let component = |column, weight, input| Component {
+            column,
+            weight,
+            input,
+            tolerance: 0.0,
+            differing: Differing::default(),
+        };
+        let mut components = Vec::new();
+        for factor in Factor::ALL {
+            let weight = f64::from(self.settings.weight(factor));
+            components.push(component(factor.column(), weight, factor.input()));
+        }
+        components.push(component("NICE", 1.0, "nice"));
+        components.push(Component {
+            // the points of each resource are rounded, not their sum
+            tolerance: 0.5 * self.settings.weight_tres.len() as f64,
+            ..component("TRES", 1.0, "tres_points")
+        });
+        components
+    }
+
+    fn compare_component(&self, component: &mut Component, table: &JobTable, row: usize) {
+        let printed = self
+            .sprio
+            .component(table.id(row), table.queue(row), component.column);
+        let Some(printed) = printed else { return };
+        let mut value = 0.0;
+        if let Some(values) = table.column(component.input) {
+            value = values.nearest_double(row);
+        }
+        let difference = Difference {
+            row,
+            printed,
+            // as C prints it with `%.0f`
+            computed: (component.weight * value).round_ties_even(),
+        };
+        if difference.amount() > component.tolerance {
+            component.differing.add(difference);
+        }
+    }
+
+    /// Why the totals differ, as far as the components say.
+    fn reason(&self, totals: &Differing, components: &[Component], table: &JobTable) -> String {
+        let age = self.points_of_a_while(Factor::Age.column());
+        let fair_share = self.points_of_a_while(Factor::Fairshare.column());
+        let mut is_of_time = totals.largest <= age + fair_share;
+        if !components.is_empty() {
+            is_of_time = components
+                .iter()
+                .all(|one| one.differing.largest <= self.points_of_a_while(one.column));
+        }
+        if is_of_time {
+            return "slurmctld computes the age and the fair share every PriorityCalcPeriod and at a change of the job, and \
+                    the files are of different moments"
+                .to_owned();
+        }
+        if components.is_empty() {
+            return "give what `sprio -l` prints (`sprio_l.txt`), which shows the component that differs".to_owned();
+        }
+        let mut words = Vec::new();
+        for Component {
+            column, differing, ..
+        } in components
+        {
+            if let Some(first) = &differing.first {
+                words.push(format!(
+                    "{column} differs for {} ({}), which follows from {} and {}",
+                    count(differing.jobs, "job"),
+                    first.words(table),
+                    self.file_name(Role::SlurmConf),
+                    self.file_name(role_of(column))
+                ));
+            }
+        }
+        format!(
+            "by {} {}; check whether these are of one cluster and as they were when slurmctld computed the priorities",
+            self.file_name(Role::Sprio),
+            words.join(", ")
+        )
+    }
+
+    /// By how many points a component may change between two calculations.
+    fn points_of_a_while(&self, column: &str) -> f64 {
+        let settings = &self.settings;
+        let weight = |factor| f64::from(settings.weight(factor));
+        if column == Factor::Age.column() {
+            let period = f64::from(self.calc_period) / f64::from(settings.max_age.max(1));
+            1.0 + weight(Factor::Age) * period
+        } else if column == Factor::Fairshare.column() {
+            1.0 + weight(Factor::Fairshare) * PART_OF_A_WHILE
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The file from which a component comes, beside the settings.
+fn role_of(column: &str) -> Role {
+    match column {
+        "ASSOC" => Role::Associations,
+        "FAIRSHARE" => Role::Tree,
+        "JOBSIZE" => Role::SlurmNodes,
+        "PARTITION" | "TRES" => Role::Partitions,
+        "QOS" => Role::Qos,
+        _ => Role::Queue,
+    }
+}
