@@ -495,10 +495,10 @@ impl Generator {
             2 => {
                 // a double and an integer next to it
                 let x = f64::from_bits(self.next());
-                let near = if x.is_finite() {
-                    integer_part(x)
-                } else {
-                    BigInt::ZERO
+                let near = match float_to_int(x) {
+                    Ok(Value::Int(near)) => near.into(),
+                    Ok(Value::Big(near)) => near.digits().clone(),
+                    _ => BigInt::ZERO,
                 };
                 Operation::Compare(
                     op,
@@ -715,18 +715,4 @@ impl Generator {
             _ => signed * 700.0,
         }
     }
-}
-
-/// The integer part of a finite double.
-fn integer_part(value: f64) -> BigInt {
-    let bits = value.abs().to_bits();
-    // that of the last bit: the bias is 1023, and the fraction has 52 bits
-    let exponent = (bits >> 52) as i64 - 1075;
-    let digits = BigInt::from(bits & ((1 << 52) - 1) | (1 << 52));
-    let whole = if exponent >= 0 {
-        digits << exponent
-    } else {
-        digits >> -exponent
-    };
-    if value < 0.0 { -whole } else { whole }
 }
