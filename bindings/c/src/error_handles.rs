@@ -359,16 +359,22 @@ pub unsafe extern "C" fn jsf_error_free(error: *mut jsf_error) {
 /// What is asked for, and how this library takes it.
 pub(crate) fn in_c(need: Need) -> String {
     let argument = match need {
-        Need::Formula => "`formula`",
+        Need::Formula => "`formula`, or `qmgr_print_server.txt` in the site's folder",
         Need::Moment => "with a document of jobs that has a `timestamp`",
         Need::OpenPbsNumbers | Need::PythonNumbers => "this library has OpenPBS's numbers only",
         Need::Policy(name) | Need::PolicyOfRelease(name, _) => {
             return in_program(need, Some(format!("`policy` of `jsf_tree_read`: `{name}`")));
         }
-        Need::Python => "`jsf_schema_set_python`",
+        Need::Python => "`jsf_schema_set_python`, or `python_version.txt` in the site's folder",
         Need::ResourceType => "`jsf_schema_add_resource`",
-        Need::SchedConfig => "`sched_config` of `jsf_tree_read_pbs`",
+        Need::Resources => {
+            "as `qmgr_print_resource.txt` in the site's folder, for `jsf_schema_read_site`"
+        }
+        Need::SchedConfig => {
+            "as `sched_priv/sched_config` in the site's folder, or `sched_config` of `jsf_tree_read_pbs`"
+        }
         Need::Site => "`jsf_run`",
+        Need::Threshold => "which the server has, in `qmgr_print_server.txt` in the site's folder",
         _ => return in_program(need, None),
     };
     in_program(need, Some(argument.to_owned()))

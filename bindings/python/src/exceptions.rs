@@ -99,13 +99,13 @@ pub fn site_error(error: SiteError) -> PyErr {
 /// What is asked for, and how this package takes it.
 pub fn in_python(need: Need) -> String {
     let argument = match need {
-        Need::Formula => "the argument `formula`",
+        Need::Formula => "the argument `formula`, or `qmgr_print_server.txt` in the site's folder",
         Need::Moment => "as `at`",
         Need::OpenPbsNumbers => "`Site.open(…, numbers=\"openpbs\")`",
         Need::Policy(name) | Need::PolicyOfRelease(name, _) => {
             return in_program(need, Some(format!("`Site.open(…, policy=\"{name}\")`")));
         }
-        Need::Processors => "as `processors`",
+        Need::Processors => "as `pbsnodes.json` in the site's folder, or as `processors`",
         Need::Python => "`Formula(…, python=\"X.Y\")`, `Site.open(…, python=\"X.Y\")`",
         Need::PythonNumbers => "`Site.open(…, numbers=\"decimal\")`",
         Need::ResourceType => "`Formula(…, resources={name: type})`, where there is no site",

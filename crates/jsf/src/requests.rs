@@ -72,39 +72,41 @@ pub struct AskedSite<'a> {
     pub is_interrupted: fn() -> bool,
 }
 
-/// What is asked for, and how a caller without options gives it: by an argument of its own, or as a
-/// file of the site.
-pub fn in_program(need: Need, argument: Option<String>) -> String {
+/// What is asked for, and how a caller without options gives it: in words of its own, or as a file
+/// of the site.
+pub fn in_program(need: Need, own: Option<String>) -> String {
     let file = match need {
-        Need::CommandOutput | Need::Formula | Need::ServerSettings | Need::Threshold => {
-            Some("qmgr_print_server.txt")
+        Need::ActiveEntities => {
+            return format!("{need} (which only the command `jsf shares` takes)");
         }
-        Need::Processors => Some("pbsnodes.json"),
-        Need::Python => Some("python_version.txt"),
-        Need::Queue => Some("qstat.json"),
-        Need::Queues => Some("queues.txt"),
-        Need::Resources => Some("qmgr_print_resource.txt"),
-        Need::SchedConfig => Some("sched_priv/sched_config"),
-        Need::SlurmConf => Some("slurm.conf"),
-        Need::Sshare => Some("sshare.txt"),
-        Need::Tree => Some("sched_priv` or `sshare.json"),
-        Need::ActiveEntities
-        | Need::Entity
-        | Need::Moment
+        Need::Entity => return format!("{need} (which only the command `jsf explain` takes)"),
+        Need::CommandOutput | Need::Formula | Need::ServerSettings | Need::Threshold => {
+            "qmgr_print_server.txt"
+        }
+        Need::Processors => "pbsnodes.json",
+        Need::Python => "python_version.txt",
+        Need::Queue => "qstat.json",
+        Need::Queues => "queues.txt",
+        Need::Resources => "qmgr_print_resource.txt",
+        Need::SchedConfig => "sched_priv/sched_config",
+        Need::SlurmConf => "slurm.conf",
+        Need::Sshare => "sshare.txt",
+        Need::Tree => "sched_priv` or `sshare.json",
+        Need::PolicyOfRelease(..) => "scontrol_show_config.txt",
+        // no file has them: each caller has words for them
+        Need::Moment
         | Need::OpenPbsNumbers
         | Need::Policy(_)
-        | Need::PolicyOfRelease(..)
         | Need::PythonNumbers
         | Need::ResourceType
-        | Need::Site => None,
+        | Need::Site => "",
     };
-    match (argument, file) {
-        (Some(argument), Some(file)) => {
-            format!("{need} ({argument}, or `{file}` in the site's folder)")
+    match (need, own) {
+        (Need::PolicyOfRelease(..), Some(own)) => {
+            format!("{need} ({own}; the release is that of `{file}` in the site's folder)")
         }
-        (Some(argument), None) => format!("{need} ({argument})"),
-        (None, Some(file)) => format!("{need} (as `{file}` in the site's folder)"),
-        (None, None) => format!("{need} (which only the command `jsf` takes)"),
+        (_, Some(own)) => format!("{need} ({own})"),
+        (_, None) => format!("{need} (as `{file}` in the site's folder)"),
     }
 }
 
