@@ -117,7 +117,7 @@ pub enum Command {
     /// Show which jobs start next, and when and why the others wait
     Cycle(commands::cycle::run::CycleArgs),
     /// Simulate a log of jobs under a formula, and report how long they would wait
-    Simulate(commands::simulate::request::SimulateArgs),
+    Simulate(commands::simulate::simulate_args::SimulateArgs),
     /// Find the numbers of a formula by wishes about jobs or by goals
     Fit(commands::fit::run::FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences

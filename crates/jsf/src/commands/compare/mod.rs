@@ -64,6 +64,7 @@ impl Answer for CompareAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let comparison = &self.compared.comparison;
         let mut sections = Vec::from_iter(self.findings());
+        // who gains by an order of submission, or of errors, gains nothing by the formula
         if self.has_effect() {
             sections.extend(who_section(comparison));
         }
@@ -339,7 +340,7 @@ impl<'a> CompareAnswer<'a> {
         let mut moves = self.moves_of();
         moves.sort_by_key(farthest_first);
         let mut section = Section::new("jobs").on_page();
-        if !self.is_long() && !moves.is_empty() {
+        if !self.is_long() && moves.iter().any(|job| job.moved() != Some(0)) {
             let mut slopes = Vec::new();
             for job in &moves {
                 let name = self.job_name(job.row);

@@ -263,6 +263,7 @@ fn goals_section(fit: &GoalFit) -> Section<'_> {
     let mut rows = Vec::new();
     for goal in &fit.goals {
         let measure = goal.measure;
+        // first what the search did not see, as a formula is better on the days it is fitted to
         rows.push(cells![
             &*goal.name,
             limit_in_words(goal, goal.held_out.limit),

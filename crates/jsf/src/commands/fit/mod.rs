@@ -17,9 +17,9 @@ use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, is_refused, verd
 use crate::view::words::{printable_lines, significant};
 
 pub mod goals_view;
-pub mod options;
 #[cfg(feature = "command")]
 pub mod run;
+pub mod search_options;
 
 /// A fit to wishes, and the command that sets its formula.
 #[derive(Debug)]

@@ -20,9 +20,9 @@ use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{SiteArgs, argument_of_log, require_one_reader};
 use crate::commands::fit::goals_view::is_missed;
-use crate::commands::fit::options::SearchOptions;
+use crate::commands::fit::search_options::SearchOptions;
 use crate::commands::fit::{GoalFitAnswer, WishFitAnswer};
-use crate::commands::simulate::log::log_messages;
+use crate::commands::simulate::log_facts::log_messages;
 use crate::log_options::{LogOptions, MAX_WISHES_BYTES, read_goals, read_text};
 
 /// How the formula in force is given. A file of it has no option: the shell reads it.

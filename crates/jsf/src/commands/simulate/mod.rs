@@ -18,17 +18,17 @@ use crate::commands::simulate::view::{FailingJobs, document};
 use crate::view::document::{Document, Fact};
 use crate::view::words::printable;
 
-pub mod log;
-#[cfg(feature = "command")]
-pub mod request;
+pub mod log_facts;
 #[cfg(feature = "command")]
 pub mod run;
 #[cfg(feature = "command")]
-pub mod simulation;
+pub mod simulate_args;
+#[cfg(feature = "command")]
+pub mod simulated_log;
 #[cfg(feature = "command")]
 pub mod sweep;
-pub mod tables;
 pub mod view;
+pub mod wait_tables;
 
 /// A log simulated under a formula.
 #[derive(Debug)]

@@ -17,8 +17,8 @@ use crate::cli::interrupt::{end_simulation_at_interrupt, on_all_cores, until_int
 use crate::cli::messages::warn;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::simulate::request::{Param, SimulateArgs, is_name};
-use crate::commands::simulate::simulation::{Simulation, meets_goals};
+use crate::commands::simulate::simulate_args::{Param, SimulateArgs, is_name};
+use crate::commands::simulate::simulated_log::{Simulation, meets_goals};
 use crate::given_formula::GivenFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::not_judged;

@@ -15,8 +15,8 @@ use jsf_simulate::{
     Workload,
 };
 
-use crate::commands::simulate::log::log_facts;
-use crate::commands::simulate::tables::{
+use crate::commands::simulate::log_facts::log_facts;
+use crate::commands::simulate::wait_tables::{
     all_jobs_section, class_sections, difference_sections, jobs_section, periods_section,
     shares_section, start_values_section,
 };
@@ -46,10 +46,7 @@ pub(crate) fn document<'a>(
 ) -> Document<'a> {
     let (mut first, mut facts, mut old_drawn) = (new, new.found.facts.clone(), &[][..]);
     let mut validation = &new.validation;
-    let mut shaken = match &new.shake {
-        Some(shake) => Some(shaken_fact(shake, duration, significant)),
-        None => None,
-    };
+    let mut shake = &new.shake;
     let mut sides = vec![new];
     if let Some(change) = change {
         first = &change.sides.old;
@@ -57,20 +54,19 @@ pub(crate) fn document<'a>(
         facts = Fact::of_sides(&first.found.facts, &new.found.facts);
         old_drawn = &first.found.drawn;
         validation = &change.validation;
-        if let Some(shake) = &change.difference.shake {
-            shaken = Some(shaken_fact(
-                shake,
-                signed_rough_duration,
-                signed_significant,
-            ));
-        }
+        shake = &change.difference.shake;
     }
     facts.extend(log_facts(first));
     let have_waits = sides.iter().all(|side| has_waits(side));
     if have_waits {
         facts.extend(validation.as_ref().map(validation_fact));
     }
-    facts.extend(shaken);
+    if let Some(shake) = shake {
+        facts.push(match change {
+            Some(_) => shaken_fact(shake, signed_rough_duration, signed_significant),
+            None => shaken_fact(shake, duration, significant),
+        });
+    }
     let formulas = OldNew::new(&*first.formula, &*new.formula);
     let mut sections = vec![Section::formulas(formulas.old, formulas.new)];
     if let Some(checked) = &new.found.checked {
@@ -178,6 +174,7 @@ pub(crate) fn warnings(sides: &[&SimulationAnswer<'_>]) -> Vec<String> {
 /// What was simulated: how much of a log, on which machine.
 fn title(answer: &SimulationAnswer<'_>) -> String {
     let jobs = answer.workload.jobs();
+    // of the submissions: how long the last jobs run depends on the formula
     let span = jobs.last().map_or(0, |job| job.submit) - answer.workload.begin(0);
     let log = rough_duration(span as f64);
     format!(
@@ -351,6 +348,7 @@ pub(crate) fn validation_fact(validation: &Validation) -> Fact {
         grouped_number(validation.equal),
         grouped_count(validation.jobs, "job")
     );
+    // means that are equal job by job say no more
     if validation.equal < validation.jobs {
         text += &format!(
             "; mean wait {} recorded, {} simulated",
@@ -394,6 +392,7 @@ pub(crate) fn effect(difference: &Difference) -> String {
         ("groups", &classes.groups),
     ];
     let mut clauses = Vec::new();
+    // each direction by the first kind that shows it: large jobs may win what many users pay
     let directions: [fn(&MeanChange) -> bool; 2] =
         [MeanChange::is_decrease, MeanChange::is_increase];
     for is_one in directions {

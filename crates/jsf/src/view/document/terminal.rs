@@ -514,6 +514,7 @@ fn fitted<'d, 'a>(
 ) -> Vec<DrawnSection<'d, 'a>> {
     let is_limited = style.height.is_some_and(|height| height < usize::MAX);
     let fewest = if is_limited { MIN_ROWS } else { usize::MAX };
+    // a finding that is not drawn has a line at least
     let mut reserved = sections.iter().filter(|one| !one.brief.is_empty()).count();
     let mut used = 0;
     let mut drawn: Vec<DrawnSection<'_, '_>> = Vec::new();

@@ -18,8 +18,8 @@ use jsf_site::{PolicyName, Role, SimulatedQueue, Site, SiteError, SiteFiles, che
 use crate::cli::interrupt::{end_simulation_at_interrupt, until_interrupted};
 use crate::cli::messages::{Progress, warn};
 use crate::cli::outcome::CliError;
-use crate::commands::simulate::log::log_messages;
-use crate::commands::simulate::request::SimulateArgs;
+use crate::commands::simulate::log_facts::log_messages;
+use crate::commands::simulate::simulate_args::SimulateArgs;
 use crate::commands::simulate::view::{FailingJobs, is_fatal};
 use crate::commands::simulate::{Found, SimulationAnswer};
 use crate::given_formula::GivenFormula;

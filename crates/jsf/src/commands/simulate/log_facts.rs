@@ -31,6 +31,7 @@ pub(crate) fn left_out_and_assumed(
 
 /// What is made of the log, a line each.
 pub(crate) fn log_facts(answer: &SimulationAnswer<'_>) -> Vec<Fact> {
+    // without backfilling, a job that never fits would hold back all others for ever
     let too_large = answer.simulated.schedule.too_large.len();
     let mut facts = Vec::new();
     for (heading, text) in left_out_and_assumed(answer.workload, too_large) {

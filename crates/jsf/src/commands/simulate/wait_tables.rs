@@ -146,7 +146,7 @@ pub(crate) fn all_jobs_section<'a>(
     sides: &[&SimulationAnswer<'_>],
     difference: Option<&Difference>,
 ) -> Section<'a> {
-    // means of different jobs say nothing of the formulas
+    // a side on which jobs never start has shorter waits for it
     let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
     let heading = if difference.is_some() && is_compared {
         "all jobs (* more than chance)"
@@ -351,6 +351,7 @@ fn difference_table<'a>(column: &str, groups: &'a [ComparedGroup], all: u128) ->
             old_to_new(group.within_hour.map(Cell::Share)),
         ]
     });
+    // those whose waits grow most are first, and those whose waits fall most last
     let mut table = table.limit(RowLimit::Ends(MAX_GROUPS));
     table.kept = starred;
     table
