@@ -341,7 +341,12 @@ impl<'a> ExplainedJob<'a, '_> {
         let id = answer.table().id(other);
         let mut there = format!("rank {goal} is `{id}` with {}", score_in_words(value));
         if lacking > 0.0 && lacking.is_finite() {
-            let lacking = amounts::logged(lacking);
+            // of a priority of Slurm, with its 32 bits, a C float would not keep all digits
+            let lacking = if lacking.fract() == 0.0 {
+                score_in_words(lacking)
+            } else {
+                amounts::logged(lacking)
+            };
             there += &format!(": {lacking} more are needed");
         }
         there
