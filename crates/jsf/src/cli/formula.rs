@@ -61,6 +61,13 @@ pub(crate) fn read_source(
                     "help",
                     format_args!("a file `{text}` exists; to read the formula from it, use {file}"),
                 );
+            } else if looks_like_a_path(text) {
+                print_message(
+                    "help",
+                    format_args!(
+                        "`{text}` is read as a formula; {file} reads one from a file, but no such file exists"
+                    ),
+                );
             }
             let formula = FormulaText::new(text)?;
             Ok(FormulaText {
@@ -137,4 +144,14 @@ pub(crate) fn printable_formula(
 pub(crate) fn looks_like_an_option(formula: &str) -> bool {
     let name = formula.strip_prefix("--").unwrap_or_default();
     name.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Whether a formula is probably the path of a file that does not exist.
+fn looks_like_a_path(formula: &str) -> bool {
+    let extension = Path::new(formula).extension().unwrap_or_default();
+    let is_of_a_file = matches!(
+        extension.to_str(),
+        Some("txt" | "json" | "conf" | "cfg" | "py" | "formula" | "gz")
+    );
+    is_of_a_file && !formula.contains(char::is_whitespace)
 }
