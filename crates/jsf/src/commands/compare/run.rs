@@ -18,7 +18,7 @@ use crate::cli::args::{
     number_of_jobs,
 };
 use crate::cli::formula::read_formula;
-use crate::cli::messages::{Progress, ShownWarnings, print_message, report_errors, warn_all};
+use crate::cli::messages::{answered, print_message, report_errors, warn_all};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader, threshold};
@@ -160,17 +160,26 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     let OldNew { old, new } = opened.formulas.as_ref().map(GivenFormula::parsed);
     let (old, new) = (old?, new?);
     arguments.site.show(old_site, is_document);
-    let mut warnings = ShownWarnings::new(is_document);
     let names = [old.names(), new.names()].concat();
-    for site in [old_site, new_site] {
-        warnings.add_site(site, &site.warnings_for(&names));
-    }
     let request = CompareRequest {
         new_site: Some(new_site),
         ..CompareRequest::new(old, new)
     };
-    let compared = opened.rank_both(request, &mut warnings)?;
-    opened.write_answer(&compared, &warnings.into_answer(), out)?;
+    let ((compared, findings), warnings) = answered("ranking the jobs", is_document, |warnings| {
+        for site in [old_site, new_site] {
+            warnings.add_site(site, &names);
+        }
+        let mut jobs = old_site.read_for_comparison(request)?;
+        warnings.add(std::mem::take(&mut jobs.old.jobs.warnings));
+        let findings = OldNew::new(jobs.old.findings.clone(), jobs.new.findings.clone());
+        let compared = old_site.compare_read_jobs(request, jobs);
+        if let Ok(compared) = &compared {
+            warnings.add(compared.warnings.clone());
+        }
+        Ok((compared, findings))
+    })?;
+    let compared = opened.draw_findings(compared, findings)?;
+    opened.write_answer(&compared, &warnings, out)?;
     let OldNew { old, new } = &compared.sides;
     if arguments.answer.format == Format::Csv {
         let on_error = arguments.site.on_error;
@@ -253,20 +262,15 @@ impl<'a> Opened<'a> {
         self.other_site.as_ref().unwrap_or(&self.old_site)
     }
 
-    /// Reads the jobs, ranks them on both sides and draws what is found.
-    fn rank_both(
+    /// Draws what is found, unless one screen says it.
+    ///
+    /// # Errors
+    /// The formulas cannot be compared.
+    fn draw_findings(
         &self,
-        request: CompareRequest<'_>,
-        warnings: &mut ShownWarnings,
+        compared: Result<ComparedQueue, SiteError>,
+        mut findings: OldNew<Vec<Diagnostic>>,
     ) -> Result<ComparedQueue, CliError> {
-        let progress = Progress::start("reading the jobs");
-        let mut jobs = self.old_site.read_for_comparison(request)?;
-        drop(progress);
-        warnings.show(&std::mem::take(&mut jobs.old.jobs.warnings));
-        let mut findings = OldNew::new(jobs.old.findings.clone(), jobs.new.findings.clone());
-        let progress = Progress::start("ranking the jobs");
-        let compared = self.old_site.compare_read_jobs(request, jobs);
-        drop(progress);
         let is_document = self.arguments.answer.format.is_document();
         if is_document && let Ok(compared) = &compared {
             let OldNew { old, new } = &compared.sides;
@@ -280,12 +284,10 @@ impl<'a> Opened<'a> {
         if compared.is_err() || !is_document || self.arguments.answer.text.full {
             self.draw(&findings);
         }
-        if let Err(SiteError::NotArithmetic) = compared {
-            return Err(CliError::Findings);
+        match compared {
+            Err(SiteError::NotArithmetic) => Err(CliError::Findings),
+            compared => Ok(compared?),
         }
-        let compared = compared?;
-        warnings.show(&compared.warnings);
-        Ok(compared)
     }
 
     /// Writes the answer in the format that is asked for, and as a page if one is.
