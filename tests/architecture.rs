@@ -165,7 +165,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
     (
         "ingest",
         &[
-            &["options", "scanner"],
+            &["options", "scanner", "native_job"],
             &["attributes", "file_kind", "native_tree"],
             &["cycle_jobs"],
             &["job_converter"],
