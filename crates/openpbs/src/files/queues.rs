@@ -12,7 +12,6 @@ use jsf_json::JsonScalar;
 use crate::amounts::{self, AmountSource};
 use crate::files::objects::{Attribute, ObjectKind, Objects};
 use crate::files::server::{DEFAULT_PARTITION, boolean};
-use crate::job_attributes::split_unquoted;
 
 /// Whose jobs a limit counts together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -472,18 +471,34 @@ fn subject_and_most(limit: &str) -> Option<(LimitKind, Option<&str>, &str)> {
     Some((kind, name, most))
 }
 
-/// The inside of each pair of brackets, or all of a text without brackets. A list may be cut off.
+/// The inside of each pair of brackets, or all of a text without brackets. What separates the pairs is
+/// not looked at: `qmgr` takes them with and without commas.
 fn limits_in(value: &str) -> Vec<&str> {
-    let mut limits = vec![value];
-    if value.contains('[') {
-        limits = split_unquoted(value, ',');
-        limits.retain(|limit| limit.trim_start().starts_with('['));
+    let mut limits = Vec::new();
+    if !value.contains('[') {
+        limits.push(value.trim());
     }
-    for limit in &mut limits {
-        *limit = limit.trim().trim_start_matches('[').trim_end_matches(']');
+    let mut rest = value;
+    while let Some((_, inside)) = rest.split_once('[') {
+        // a list may be cut off
+        let end = closing_bracket(inside).unwrap_or(inside.len());
+        limits.push(inside[..end].trim());
+        rest = &inside[end..];
     }
     limits.retain(|limit| !limit.is_empty());
     limits
+}
+
+/// Where the bracket of a limit such as `u:"ada [b]"=8]` is closed. Quotes are those around a whole
+/// name: in `u:o'neil=8` there are none.
+fn closing_bracket(inside: &str) -> Option<usize> {
+    let mut from = inside.find([':', ']'])?;
+    let name = inside[from..].trim_start_matches(':').trim_start();
+    if let Some(quote @ ('"' | '\'')) = name.chars().next() {
+        let opened = inside.len() - name.len() + 1;
+        from = opened + inside[opened..].find(quote)?;
+    }
+    Some(from + inside[from..].find(']')?)
 }
 
 /// An amount that the server wrote, if it is a whole number and not negative: in kb for a size, in
@@ -795,6 +810,25 @@ mod tests {
             ),
             (Some(16), Some(1 << 20))
         );
+    }
+
+    #[test]
+    fn limits_need_no_commas_and_an_apostrophe_is_no_quote() {
+        for value in [
+            "[u:o'neil=1],[u:ada=0]",
+            "[u:o'neil=1] [u:ada=0]",
+            "[u:o'neil=1][u:'ada'=0]",
+            "x [u:o'neil=1], [u: \"ada\" =0]",
+        ] {
+            let (limits, unread) = read(&[("max_run", value)]);
+            assert_eq!(unread, [""; 0], "{value}");
+            let of_user = |user| limit_of(&limits, None, LimitKind::User, user);
+            assert_eq!(
+                ["o'neil", "ada"].map(of_user),
+                [Some(1), Some(0)],
+                "{value}"
+            );
+        }
     }
 
     #[test]
