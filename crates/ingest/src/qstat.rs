@@ -58,7 +58,7 @@ pub fn read_qstat_listing(
     }
     let mut has_empty_lines = false;
     let mut unended = None;
-    for text_of_job in split_jobs(jobs) {
+    for text_of_job in split_jobs(jobs, is_dsv) {
         let (lines, cut) = complete_lines(text_of_job);
         let mut job = TextJob::default();
         if is_dsv {
@@ -100,12 +100,14 @@ pub fn read_qstat_listing(
     Ok(read)
 }
 
-/// The text of each job, with the lines that follow it.
-fn split_jobs(text: &str) -> Vec<&str> {
+/// The text of each job, with the lines that follow it. Text may be indented, since it is pasted; in
+/// dsv an indented line is one of a value, which has its line ends as they are.
+fn split_jobs(text: &str, is_dsv: bool) -> Vec<&str> {
     let mut starts = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if line.trim_start().starts_with(JOB_ID) {
+        let first = if is_dsv { line } else { line.trim_start() };
+        if first.starts_with(JOB_ID) {
             starts.push(at);
         }
         at += line.len();

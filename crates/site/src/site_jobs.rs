@@ -239,23 +239,34 @@ impl Site {
     }
 
     /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
-    /// are.
-    fn exclude_by_queue(&self, table: &mut JobTable) -> Option<Message> {
-        let queues = table.queues().iter();
-        let reasons: Vec<_> = queues.map(|queue| self.queue_excludes(queue)).collect();
-        let mut rows = Vec::new();
+    /// are of either.
+    fn exclude_by_queue(&self, table: &mut JobTable) -> Vec<Message> {
+        let mut reasons = Vec::new();
+        for queue in table.queues().iter() {
+            reasons.push(self.queue_excludes(queue));
+        }
+        let [mut routed, mut of_others] = [const { Vec::new() }; 2];
         for row in 0..table.len() {
             if let Some(reason) = &reasons[table.queue_index(row)] {
                 table.exclude(row, reason.clone());
-                rows.push(row);
+                match reason {
+                    Exclusion::RoutingQueue => routed.push(row),
+                    _ => of_others.push(row),
+                }
             }
         }
-        let first = *rows.first()?;
-        let jobs = counted(rows.len(), "job is", "jobs are");
-        let queue = table.queue(first);
-        let reason = reasons[table.queue_index(first)].as_ref()?;
-        let message = format!("{jobs} not ranked because of the queue (first `{queue}`): {reason}");
-        Some(message.into())
+        let mut messages = Vec::new();
+        for rows in [routed, of_others] {
+            let Some(&first) = rows.first() else { continue };
+            if let Some(reason) = &reasons[table.queue_index(first)] {
+                let jobs = counted(rows.len(), "job is", "jobs are");
+                let queue = table.queue(first);
+                messages.push(Message::from(format!(
+                    "{jobs} not ranked because of the queue (first `{queue}`): {reason}"
+                )));
+            }
+        }
+        messages
     }
 
     /// Why the scheduler does not get the jobs of a queue.

@@ -388,13 +388,17 @@ fn read_json(text: &str) -> Result<SlurmJobs, String> {
     };
     for (number, item) in (1..).zip(document.items) {
         match record_of(item, &JSON_KEYS) {
-            Ok(record) if record.number::<u64>(JOB.name).is_some() => {
+            Ok(record) if record.number::<u64>(JOB.name).is_none() => read.warnings.push(format!(
+                "job {number} is left out: it has no `job_id` that is a number"
+            )),
+            // without a state, whether it is pending is not known
+            Ok(record) if record.get("JobState").is_none() => read.warnings.push(format!(
+                "job {number} is left out: it has no `job_state` that is a text or a list of texts"
+            )),
+            Ok(record) => {
                 read.warnings.extend(JOB.faults(&record));
                 read.jobs.push(job_of_record(&record));
             }
-            Ok(_) => read.warnings.push(format!(
-                "job {number} is left out: it has no `job_id` that is a number"
-            )),
             Err(error) => {
                 let problem = format!("job {number} is left out: {error}");
                 read.warnings.push(problem);
