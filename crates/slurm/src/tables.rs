@@ -87,9 +87,19 @@ pub struct Row<'t> {
     /// The cluster of the last line `CLUSTER: name` above it.
     pub cluster: Option<&'t str>,
     cells: Vec<Cow<'t, str>>,
+    /// What is wrong if it has another number of cells than the header.
+    fault: Option<String>,
 }
 
 impl Row<'_> {
+    /// The row, if it has as many cells as the header.
+    pub fn require_whole(self) -> Result<Self, String> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Ok(self),
+        }
+    }
+
     /// The cell without its leading and trailing blanks; empty if there is no such column.
     pub fn cell(&self, column: Option<usize>) -> &str {
         match column {
@@ -223,13 +233,14 @@ impl<'t> Table<'t> {
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
     /// of cells than the header is an error.
     pub fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
-        let is_of_first = |row: &Row<'_>| row.cluster == self.cluster;
         self.rows_of_clusters()
-            .take_while(move |row| row.as_ref().map_or(true, is_of_first))
+            .take_while(|row| row.cluster == self.cluster)
+            .map(Row::require_whole)
     }
 
-    /// The rows of all clusters; below each line `CLUSTER: name` the header is repeated.
-    pub fn rows_of_clusters<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
+    /// The rows of all clusters, whole or not: only those of the cluster that is read have to be.
+    /// Below each line `CLUSTER: name` the header is repeated.
+    pub fn rows_of_clusters<'s>(&'s self) -> impl Iterator<Item = Row<'t>> + 's {
         let mut cluster = self.cluster;
         self.lines().filter_map(move |(number, line)| {
             if let Some(other) = cluster_line(line) {
@@ -242,12 +253,7 @@ impl<'t> Table<'t> {
         })
     }
 
-    fn row(
-        &self,
-        place: Place,
-        cluster: Option<&'t str>,
-        line: &'t str,
-    ) -> Result<Row<'t>, String> {
+    fn row(&self, place: Place, cluster: Option<&'t str>, line: &'t str) -> Row<'t> {
         let cells = self.columns.cells(line);
         let (found, expected) = (cells.len(), self.names.len());
         let is_whole = if self.columns_are_words() {
@@ -256,21 +262,23 @@ impl<'t> Table<'t> {
         } else {
             found == expected
         };
-        if is_whole {
-            return Ok(Row {
-                place,
-                cluster,
-                cells,
-            });
+        let mut fault = None;
+        if !is_whole {
+            let advice = if found > expected {
+                ": is there a `|` in a name?"
+            } else {
+                "; was it cut off?"
+            };
+            fault = Some(place.fault(format_args!(
+                "it has {found} cells, but the header has {expected}{advice}"
+            )));
         }
-        let advice = if found > expected {
-            ": is there a `|` in a name?"
-        } else {
-            "; was it cut off?"
-        };
-        Err(place.fault(format_args!(
-            "it has {found} cells, but the header has {expected}{advice}"
-        )))
+        Row {
+            place,
+            cluster,
+            cells,
+            fault,
+        }
     }
 }
 

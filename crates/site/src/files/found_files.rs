@@ -276,7 +276,11 @@ fn find_at_top(folder: &Path) -> io::Result<FoundFiles> {
         if is_site_file(&name) {
             add(&mut found, folder, name)?;
         } else if is_folder_of_site(&name) && inner.is_dir() {
-            for file in names_in(&inner)? {
+            let names = names_in(&inner);
+            // an ordinary user may not list the folder of the scheduler
+            let names = names
+                .map_err(|error| io::Error::new(error.kind(), format!("`{name}`: {error}")))?;
+            for file in names {
                 let path = format!("{name}/{file}");
                 if is_site_file(&path) {
                     add(&mut found, folder, path)?;

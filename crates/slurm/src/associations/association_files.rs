@@ -62,14 +62,16 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Associations, String> {
         Parents::Unknown
     };
     for row in table.rows_of_clusters() {
-        let row = row?;
         let place = row.place;
-        let row_cluster = match row.cluster {
-            None if !is_sshare => Some(row.cell(cluster)),
-            above => above,
-        };
-        if let Some(row_cluster) = row_cluster
-            && records.is_of_other_cluster(place, row_cluster)
+        if let Some(above) = row.cluster
+            && records.is_of_other_cluster(place, above)
+        {
+            continue;
+        }
+        let row = row.require_whole()?;
+        if row.cluster.is_none()
+            && !is_sshare
+            && records.is_of_other_cluster(place, row.cell(cluster))
         {
             continue;
         }
