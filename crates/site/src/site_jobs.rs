@@ -336,10 +336,13 @@ fn missing_eligible_time(table: &JobTable, source_name: &str) -> Option<Message>
     if missing == 0 {
         return None;
     }
-    let message = format!(
-        "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`, so it is 0 for them: the server records it \
-         only with `eligible_time_enable = True`"
+    let mut message = format!(
+        "`{source_name}`: {missing} of {count} jobs that wait have no `eligible_time`, so it is 0 for them"
     );
+    // a server that records it for one job does so for all: the others were printed without it
+    if missing == count {
+        message += ": the server records it only with `eligible_time_enable = True`";
+    }
     Some(message.into())
 }
 
@@ -428,6 +431,9 @@ impl Site {
             "`queue_priority` is 0 for {jobs} of {all} jobs, because no document lists their queues (first `{}`): ",
             first?
         );
+        if !self.queues.is_empty() {
+            return Some(format!("{message}are the queues those of this site?").into());
+        }
         Some(Message::asking(message, [Need::Queues]))
     }
 }
