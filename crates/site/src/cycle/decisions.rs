@@ -67,7 +67,7 @@ impl<'t> Decisions<'t> {
                 self.set_aside.push((row, reason));
             } else if self
                 .queued_subjobs(row)
-                .is_some_and(|indices| indices.len() == 0)
+                .is_some_and(|indices| indices.is_empty())
             {
                 self.eligible[row] = Some(false);
             } else {
