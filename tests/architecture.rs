@@ -192,6 +192,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
             &["values"],
             &["tables"],
             &["records"],
+            &["json_records"],
             &["priority"],
             &["slurm_conf", "slurm_jobs", "associations"],
             &["sprio"],
@@ -232,8 +233,10 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         "jsf",
         &[
             &["view"],
+            // why there is no answer names the formula, which is where one is missing
+            &["found", "given_formula"],
             &["answer"],
-            &["cli"],
+            &["job_filter", "cli"],
             &["log_options"],
             &["commands"],
             &["requests", "process"],

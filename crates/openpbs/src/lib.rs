@@ -4,7 +4,7 @@
 //! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]),
 //! resource amounts and times ([`amounts`]), what the attributes of jobs say ([`job_attributes`]), and
 //! a job table with scores.
-//! Out: the numbers that the formula sees, the fair-share tree ([`share_tree`]), the order of jobs
+//! Out: the numbers that the formula sees, the fair-share tree ([`pbs_tree`]), the order of jobs
 //! ([`order`]), a scheduling cycle ([`cycle`]), the answer of `qmgr` ([`submission`]), the output of `pbsfs`
 //! ([`pbsfs`]), the findings that need the site ([`check`]), and the comparison with a scheduler's log
 //! ([`log_comparison`]).

@@ -17,7 +17,7 @@ use crate::site_tree::SiteTree;
 use crate::{FileSource, RankedQueue, Role, Site, SiteError, SiteJobs};
 
 /// The most work of the exchange rates, in units of a [`WorkBudget`]: a twentieth of a second.
-const RATES_WORK: u64 = 50_000_000;
+pub(crate) const RATES_WORK: u64 = 50_000_000;
 
 impl Site {
     /// Checks a formula: the server's answer, and the result for every job of the queue, if there

@@ -21,12 +21,10 @@ use jsf_slurm::priority::{AGE, PrioritySettings};
 use jsf_slurm::slurm_conf::SlurmConf;
 use serde::Serialize;
 
+use crate::checks::RATES_WORK;
 use crate::formulas::with_names;
 use crate::policy::{clock, days_and_clock};
 use crate::{CompareRequest, Role, Site, SiteError};
-
-/// The work of the exchange rates, see [`WorkBudget`].
-const RATES_WORK: u64 = 1 << 24;
 
 /// A formula in the terms of the other scheduler.
 #[derive(Debug, Clone, Default, Serialize)]

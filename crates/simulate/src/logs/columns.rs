@@ -42,7 +42,7 @@ const TEXTS: [&str; 14] = [
 const NO_LIMIT: [&str; 5] = ["", "UNLIMITED", "Partition_Limit", "None", "Unknown"];
 const TOO_FEW: &str = "not as many fields as the first line has";
 const TOO_MANY: &str = "more fields than the first line has, because a name contains the separator: give the columns with \
-                        names last (`JobName` at the end of `-o`), or print another separator (`--delimiter`)";
+                        names last (`JobName` at the end of `-o`), or print another separator (option delimiter)";
 /// What `sacct` must be told to print a log.
 const COMMAND: &str = "`sacct -a -P -X -o JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
                        ReqCPUS,AllocCPUS,ReqTRES,State,JobName`";

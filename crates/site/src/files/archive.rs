@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
@@ -35,7 +35,7 @@ pub fn read_archive(path: &Path, stream: impl Read + Send) -> Result<FoundFiles,
     let source = CountingReader::new(Cursor::new(head).chain(content));
     let read = Arc::clone(&source.read);
     let mut archive = Archive::new(source);
-    let (mut found, end) = collect(path, archive.entries().map_err(&failed)?, &read)?;
+    let (mut found, end) = collect(path, archive.entries().map_err(&failed)?)?;
     // the checksum of the compressed data follows the last member
     let after =
         io::copy(&mut archive.into_inner().take(MAX_AFTER), &mut io::sink()).map_err(&failed)?;
@@ -76,34 +76,18 @@ fn require_tar(path: &Path, head: &[u8]) -> Result<(), SiteError> {
     )))
 }
 
-/// The site's files, and where the content of the last member ends. `read` is the number of bytes that
-/// were read.
-fn collect<R: Read>(
-    path: &Path,
-    entries: Entries<'_, R>,
-    read: &AtomicU64,
-) -> Result<(FoundFiles, u64), SiteError> {
+/// The site's files, and where the content of the last member ends.
+fn collect<R: Read>(path: &Path, entries: Entries<'_, R>) -> Result<(FoundFiles, u64), SiteError> {
     let archive = path.display().to_string();
     let failed = SiteError::reading(path);
     // by the folder that contains the files, empty for the top of the archive
     let mut folders: BTreeMap<String, FoundFiles> = BTreeMap::new();
     let mut kept = 0_u64;
     let mut long_name = None;
-    let mut end = 0_u64;
-    let mut last = (String::new(), 0);
+    let mut end = 0;
     // the library would read the name of the next member to its end, however long it is
     for (index, entry) in entries.raw(true).enumerate() {
-        let mut entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                let (name, size) = &last;
-                let missing = end.saturating_sub(read.load(Ordering::Relaxed));
-                if missing > 0 {
-                    return Err(cut(&archive, name, *size, size.saturating_sub(missing)));
-                }
-                return Err(failed(error));
-            }
-        };
+        let mut entry = entry.map_err(&failed)?;
         if index >= MAX_MEMBERS {
             let reason = format!("the archive has more than {MAX_MEMBERS} members");
             return Err(refusal(&archive, &reason));
@@ -116,7 +100,6 @@ fn collect<R: Read>(
         let long_name = long_name.take();
         let name = long_name.unwrap_or_else(|| entry.path_bytes().into_owned());
         let name = String::from_utf8_lossy(&name).into_owned();
-        last = (name.clone(), entry.size());
         let place = split_site_path(&name).map_err(|reason| refusal(&archive, &reason))?;
         let Some((folder, file)) = place else {
             continue;

@@ -64,11 +64,11 @@ impl Answer for CompareAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let comparison = &self.compared.comparison;
         let mut sections = Vec::from_iter(self.findings());
+        sections.extend(decides_section(self.decides));
         // who gains by an order of submission, or of errors, gains nothing by the formula
         if self.has_effect() {
             sections.extend(who_section(comparison));
         }
-        sections.extend(decides_section(self.decides));
         sections.extend(self.listed_jobs());
         sections.push(Section::formulas(self.formulas.old, self.formulas.new));
         if let Some(OldNew { old, new }) = self.drawn_on_page {
