@@ -435,7 +435,7 @@ fn rows_of_sacct_with_the_separator_in_a_name() {
     );
     let message = &workload.faults().messages()[0];
     assert!(
-        message.contains("sacct -a -P -X -o JobID,") && message.contains("another separator"),
+        message.contains("`JobName` at the end of `-o`") && message.contains("another separator"),
         "{message}"
     );
     // another separator, and one at the end of each line (`-p`)

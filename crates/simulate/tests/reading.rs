@@ -1,5 +1,7 @@
 //! Logs of jobs: what is read of them, and what is said about the rest.
 
+use std::path::Path;
+
 use jsf_simulate::{Statistics, WorkloadBuilder, read_workload};
 use jsf_site::FileSource;
 
@@ -430,15 +432,23 @@ fn names_are_anonymised_in_the_order_of_their_first_submission() {
     assert_eq!(described(&workload)[2], "1.vm u2 g2 workq 1005 60 120 4");
 }
 
-/// A device such as `/dev/zero` has no line end at all.
+/// A sparse file has no line end behind its first blocks, and a device such as `/dev/zero` none at all.
 #[cfg(unix)]
 #[test]
 fn a_log_without_a_line_end_is_refused() {
-    let error = open_workload(&[FileSource::from("/dev/zero")])
-        .expect_err("no log")
-        .to_string();
-    assert!(
-        error.contains("/dev/zero") && error.contains("line 1 has more than 256 MiB"),
-        "{error}"
-    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log");
+    std::fs::write(&path, "1 ".repeat(1 << 20)).expect("written");
+    let file = std::fs::File::options().append(true).open(&path);
+    file.and_then(|file| file.set_len(1 << 30))
+        .expect("a sparse file");
+    for (path, expected) in [
+        (&*path, "line 1 has more than 256 MiB"),
+        (Path::new("/dev/zero"), "zero bytes"),
+    ] {
+        let error = open_workload(&[FileSource::from(path)])
+            .expect_err("no log")
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
