@@ -138,8 +138,8 @@ def test_the_numbers_are_those_of_json(open_page, site_pages):
     path, document = site_pages["explain"]
     page = open_page(path)
     for job in document["jobs"]:
-        terms = [{**term, "value": float(term["value"])} for term in job["terms"]]
-        assert_equal(region(page, f"Terms of {job['id']}"), terms, ["text", "value"])
+        inputs = [{**given, "value": float(given["value"])} for given in job["inputs"]]
+        assert_equal(region(page, f"Inputs of {job['id']}"), inputs, ["name", "value", None, "origin"])
     path, document = site_pages["simulate"]
     page = open_page(path)
     entities = [{**entity, **entity["mean_wait"]} for entity in document["difference"]["entities"]]

@@ -151,7 +151,12 @@ impl<'d> TreeReader<'d> {
             }
         }
         if top.raw("children").is_none() {
-            return Err(not_a_tree("an object without `children`"));
+            let mut found = "an object without `children`".to_owned();
+            // often the key that was meant
+            if let Some(key) = top.unknown.first() {
+                found += &format!(" and with the unknown key `{key}`");
+            }
+            return Err(not_a_tree(&found));
         }
         self.document.usage = self.usage(&top, None)?.unwrap_or(0.0);
         if let Some(scalar) = top.get("unknown_shares") {
@@ -440,7 +445,7 @@ mod tests {
             "`t.json` is an array, expected {\"children\":[{\"name\":…,\"shares\":…}]}"
         );
         assert!(error("{}").contains("an object without `children`"));
-        assert!(error(r#"{"childs":[]}"#).contains("without `children`"));
+        assert!(error(r#"{"childs":[]}"#).contains("and with the unknown key `childs`"));
         assert!(error("{\"children\":[").contains("not valid JSON"));
         assert!(
             error(r#"{"children":{}}"#)

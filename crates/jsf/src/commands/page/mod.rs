@@ -39,7 +39,7 @@ const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
 const PAGE_SCRIPT: &str = include_str!("what_if/what_if.js");
 /// The hashes of what the page contains: the style and the script of every page, then its own.
 const STYLE_HASH: &str = "sha256-N4Qt4L7+ExEE765zP73tgFg2S8e3xTWOhp+fJwh3eK0=";
-const SCRIPT_HASH: &str = "sha256-GYmDsN8AbyrBwMHrPIYygWM+drZhnhN74ToziLIMMl4=";
+const SCRIPT_HASH: &str = "sha256-chdGeuad8i0RtYcfKUF3p7yJJTwWpmyMunwhJjGuNKA=";
 
 /// The most findings that are sent to the page; the others are counted.
 const MAX_FINDINGS: usize = 20;

@@ -88,7 +88,7 @@ function pieceElements(pieces, tag = "code") {
 }
 
 function cellElement(cell) {
-  const text = [element("bdi", { textContent: cell.text }), cell.padding];
+  const text = element("bdi", { textContent: cell.text });
   const made = element("td", { className: cell.class });
   if (cell.bar) {
     const { start, width, zero } = cell.bar;
@@ -96,10 +96,10 @@ function cellElement(cell) {
     // numbers and the name of a class
     bar.innerHTML = `<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect x="${start}"`
       + ` width="${width}" height="10" class="${cell.bar.class}"/><path d="M${zero} 0V10" class="zero"/></svg>`;
-    bar.append(element("span", {}, ...text));
+    bar.append(element("span", {}, text));
     made.append(bar);
   } else {
-    made.append(...text);
+    made.append(text);
   }
   if (cell.value !== null) made.dataset.value = cell.value;
   return made;
