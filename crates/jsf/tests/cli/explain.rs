@@ -62,6 +62,24 @@ fn a_job_is_explained_as_json() {
 }
 
 #[test]
+fn jobs_without_a_value_are_not_equal_by_rounding() {
+    let arguments = [
+        "explain",
+        "(ncpus, mem)",
+        "--job",
+        "184598",
+        "--format",
+        "json",
+    ];
+    let document = json(&jsf(&[&arguments, &SITE[..]].concat()));
+    let near = document["jobs"][0]["above"].as_array().expect("jobs ahead");
+    assert!(!near.is_empty());
+    for job in near {
+        assert_eq!(job["rounding"], Value::Null, "{job}");
+    }
+}
+
+#[test]
 fn an_unknown_job_is_a_usage_error() {
     let output = jsf(&[&["explain", "ncpus", "--job", "18459"], &SITE[..]].concat());
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
