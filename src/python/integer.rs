@@ -9,7 +9,7 @@ use num_integer::Integer as _;
 use num_traits::{One, ToPrimitive, Zero};
 
 use crate::python::float::{MIN_EXPONENT, compose, decompose, power_of_two};
-use crate::python::limits::{self, Fuel};
+use crate::python::limits::{self, WorkLimit};
 use crate::python::value::Integer;
 use crate::python::{BinaryOperator, Raised, Value, float};
 
@@ -24,14 +24,14 @@ pub(super) fn binary(
     op: BinaryOperator,
     x: Integer,
     y: Integer,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<Option<Value>, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y)
         && let Some(value) = binary_in_64_bits(op, a, b)
     {
         return Ok(Some(value));
     }
-    binary_of_any_size(op, x, y, fuel)
+    binary_of_any_size(op, x, y, work)
 }
 
 /// The result, or `None` if 64-bit arithmetic overflows or the operation fails.
@@ -88,24 +88,24 @@ fn binary_of_any_size(
     op: BinaryOperator,
     x: Integer,
     y: Integer,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<Option<Value>, Raised> {
     use BinaryOperator as Op;
     match op {
         Op::Add | Op::Subtract | Op::BitAnd | Op::BitOr | Op::BitXor => {
-            linear_time_operation(op, &x.to_big(), &y.to_big(), fuel)
+            linear_time_operation(op, &x.to_big(), &y.to_big(), work)
         }
-        Op::Multiply => multiply(x, y, fuel),
+        Op::Multiply => multiply(x, y, work),
         Op::Divide if y.is_zero() => Err(Raised::zero_division(DIVISION_BY_ZERO)),
         Op::Divide => {
-            fuel.consume(division_cost(x, y))?;
+            work.take(division_cost(x, y))?;
             quotient(&x.to_big(), &y.to_big()).map(Value::Float)
         }
         Op::FloorDivide if y.is_zero() => Err(Raised::zero_division(FLOOR_DIVISION_BY_ZERO)),
         Op::Modulo if y.is_zero() => Err(Raised::zero_division(MODULO_BY_ZERO)),
-        Op::FloorDivide => Ok(Value::int(floor_divide(x, y, fuel)?.0)),
-        Op::Modulo => Ok(Value::int(floor_divide(x, y, fuel)?.1)),
-        Op::Power => power(x, y, fuel),
+        Op::FloorDivide => Ok(Value::int(floor_divide(x, y, work)?.0)),
+        Op::Modulo => Ok(Value::int(floor_divide(x, y, work)?.1)),
+        Op::Power => power(x, y, work),
         Op::ShiftLeft => shift_left(x, y),
         Op::ShiftRight => shift_right(x, y),
         Op::MatrixMultiply => return Ok(None),
@@ -118,9 +118,9 @@ fn linear_time_operation(
     op: BinaryOperator,
     a: &BigInt,
     b: &BigInt,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<Value, Raised> {
-    fuel.consume(a.bits().max(b.bits()) / 64 + 1)?;
+    work.take(a.bits().max(b.bits()) / 64 + 1)?;
     value_within_limit(match op {
         BinaryOperator::Add => a + b,
         BinaryOperator::Subtract => a - b,
@@ -137,11 +137,11 @@ pub(super) fn value_within_limit(value: BigInt) -> Result<Value, Raised> {
 }
 
 /// `x * y`.
-pub(super) fn multiply(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+pub(super) fn multiply(x: Integer, y: Integer, work: &WorkLimit) -> Result<Value, Raised> {
     // a product of m and n bits has at least m + n - 1, so it need not be computed
     limits::check_bits((x.bits() + y.bits()).saturating_sub(1))?;
     // an upper bound: num-bigint multiplies long integers in less than quadratic time
-    fuel.consume(x.word_count() * y.word_count())?;
+    work.take(x.word_count() * y.word_count())?;
     value_within_limit(x.to_big() * y.to_big())
 }
 
@@ -156,9 +156,9 @@ fn division_cost(x: Integer, y: Integer) -> u64 {
 pub(super) fn floor_divide(
     x: Integer,
     y: Integer,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<(BigInt, BigInt), Raised> {
-    fuel.consume(division_cost(x, y))?;
+    work.take(division_cost(x, y))?;
     Ok(x.to_big().div_mod_floor(&y.to_big()))
 }
 
@@ -173,7 +173,7 @@ pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
 }
 
 /// `x ** y`. With a negative exponent, both operands are converted to floats first.
-fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+fn power(x: Integer, y: Integer, work: &WorkLimit) -> Result<Value, Raised> {
     if y.is_negative() {
         return float::power(x.to_float()?, y.to_float()?).map(Value::Float);
     }
@@ -198,7 +198,7 @@ fn power(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
     limits::check_bits(bits)?;
     // the last square dominates, and multiplying is quadratic
     let words = base.bits().saturating_mul(u64::from(exponent)) / 64 + 1;
-    fuel.consume(words.saturating_mul(words))?;
+    work.take(words.saturating_mul(words))?;
     value_within_limit(base.pow(exponent))
 }
 

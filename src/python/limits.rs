@@ -15,22 +15,22 @@ pub const INTEGER_BITS: u64 = 131_072;
 pub const SEQUENCE_ITEMS: usize = 100_000;
 
 /// The most work of one evaluation, in operations on 64-bit words; about a quarter of a second.
-pub const FUEL: u64 = 1 << 28;
+pub const EVALUATION_WORK: u64 = 1 << 28;
 
-/// The work of one evaluation that does not count towards [`QUEUE_FUEL`]: about a microsecond.
-pub const FREE_FUEL: u64 = 1 << 10;
+/// The work of one evaluation that does not count towards [`QUEUE_WORK`]: about a microsecond.
+pub const FREE_WORK: u64 = 1 << 10;
 
-/// The most work of the evaluations for all jobs of a queue, beyond [`FREE_FUEL`] for each; about a
+/// The most work of the evaluations for all jobs of a queue, beyond [`FREE_WORK`] for each; about a
 /// second. It is spent in the order of the jobs: an evaluation that exceeds what the earlier ones
-/// have left fails, and so do all later ones that need more than [`FREE_FUEL`].
-pub const QUEUE_FUEL: u64 = 1 << 30;
+/// have left fails, and so do all later ones that need more than [`FREE_WORK`].
+pub const QUEUE_WORK: u64 = 1 << 30;
 
 /// The cost of one item of a new sequence, in words.
 pub(super) const ITEM: u64 = 16;
 
 /// The text of the error for an evaluation that needs more work than it was granted.
 const TOO_MANY_STEPS: &str = "a computation of too many steps";
-/// The text if it was granted only [`FREE_FUEL`].
+/// The text if it was granted only [`FREE_WORK`].
 const AFTER_OTHER_JOBS: &str = "a computation of too many steps, after those of the jobs before it";
 
 /// The error for an integer longer than [`INTEGER_BITS`].
@@ -60,38 +60,38 @@ pub(crate) fn check_bits(bits: u64) -> Result<(), Raised> {
 
 /// The work that one evaluation may still do.
 #[derive(Debug, Clone)]
-pub(super) struct Fuel {
-    capacity: u64,
+pub(super) struct WorkLimit {
+    limit: u64,
     // cells, because operations take the arithmetic by shared reference
     left: Cell<u64>,
     is_spent: Cell<bool>,
 }
 
-impl Fuel {
-    /// Starts with this many word operations left, at most [`FUEL`].
-    pub(super) fn new(capacity: u64) -> Self {
-        let capacity = capacity.min(FUEL);
+impl WorkLimit {
+    /// Starts with this many word operations left, at most [`EVALUATION_WORK`].
+    pub(super) fn new(limit: u64) -> Self {
+        let limit = limit.min(EVALUATION_WORK);
         Self {
-            capacity,
-            left: Cell::new(capacity),
+            limit,
+            left: Cell::new(limit),
             is_spent: Cell::new(false),
         }
     }
 
-    /// Restores what was consumed.
-    pub(super) fn refill(&self) {
-        self.left.set(self.capacity);
+    /// Starts another evaluation, with all of it left.
+    pub(super) fn restart(&self) {
+        self.left.set(self.limit);
         self.is_spent.set(false);
     }
 
-    /// Grants the next evaluations another amount, at most [`FUEL`].
-    pub(super) fn set_capacity(&mut self, capacity: u64) {
-        self.capacity = capacity.min(FUEL);
+    /// Grants the next evaluations another amount, at most [`EVALUATION_WORK`].
+    pub(super) fn set_limit(&mut self, limit: u64) {
+        self.limit = limit.min(EVALUATION_WORK);
     }
 
-    /// How many word operations the evaluation has consumed.
-    pub(super) fn consumed(&self) -> u64 {
-        self.capacity.saturating_sub(self.left.get())
+    /// How many word operations the evaluation has done.
+    pub(super) fn done(&self) -> u64 {
+        self.limit.saturating_sub(self.left.get())
     }
 
     /// Whether the evaluation needed more word operations than it had.
@@ -104,8 +104,8 @@ impl Fuel {
         self.left.get()
     }
 
-    /// Consumes this many word operations. Fails, and consumes nothing, when fewer are left.
-    pub(super) fn consume(&self, words: u64) -> Result<(), Raised> {
+    /// Takes this many word operations. Fails, and takes nothing, when fewer are left.
+    pub(super) fn take(&self, words: u64) -> Result<(), Raised> {
         match self.left.get().checked_sub(words) {
             Some(left) => {
                 self.left.set(left);
@@ -114,7 +114,7 @@ impl Fuel {
             None => {
                 self.is_spent.set(true);
                 // `QueueWork` grants exactly this once the jobs before have spent the budget
-                let text = if self.capacity == FREE_FUEL {
+                let text = if self.limit == FREE_WORK {
                     AFTER_OTHER_JOBS
                 } else {
                     TOO_MANY_STEPS

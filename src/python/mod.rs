@@ -20,7 +20,7 @@ mod version;
 
 use std::borrow::Cow;
 
-use limits::Fuel;
+use limits::WorkLimit;
 
 pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
@@ -47,23 +47,23 @@ pub use crate::python::version::PythonVersion;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Python {
-    fuel: Fuel,
+    work: WorkLimit,
     version: PythonVersion,
     has_decimals: bool,
     follows_complex: bool,
 }
 
 impl Python {
-    /// Grants each evaluation all of [`limits::FUEL`].
+    /// Grants each evaluation all of [`limits::EVALUATION_WORK`].
     pub fn new() -> Self {
-        Self::with_fuel(limits::FUEL)
+        Self::with_work_limit(limits::EVALUATION_WORK)
     }
 
     /// Grants each evaluation this much work, in operations on 64-bit words; at most
-    /// [`limits::FUEL`].
-    pub fn with_fuel(words: u64) -> Self {
+    /// [`limits::EVALUATION_WORK`].
+    pub fn with_work_limit(words: u64) -> Self {
         Self {
-            fuel: Fuel::new(words),
+            work: WorkLimit::new(words),
             version: PythonVersion::default(),
             has_decimals: false,
             follows_complex: false,
@@ -108,22 +108,22 @@ impl Python {
     /// Starts another evaluation, whose work is counted from 0.
     #[inline]
     pub fn begin(&self) {
-        self.fuel.refill();
+        self.work.restart();
     }
 
     /// Grants the next evaluations this much work, in operations on 64-bit words.
     pub(crate) fn grant(&mut self, words: u64) {
-        self.fuel.set_capacity(words);
+        self.work.set_limit(words);
     }
 
     /// The work of the evaluation so far, in operations on 64-bit words.
     pub fn work(&self) -> u64 {
-        self.fuel.consumed()
+        self.work.done()
     }
 
     /// Whether the evaluation so far needed more work than it was granted.
     pub(crate) fn needed_more_work(&self) -> bool {
-        self.fuel.is_spent()
+        self.work.is_spent()
     }
 
     /// `op x`.
@@ -163,7 +163,7 @@ impl Python {
         if is_shift && self.version.limits_shift_counts() {
             operators::check_shift_count(x, y)?;
         }
-        operators::binary(op, x, y, &self.fuel).map_err(|raised| raised.worded_for(self.version))
+        operators::binary(op, x, y, &self.work).map_err(|raised| raised.worded_for(self.version))
     }
 
     /// `x op y`, one link of a comparison chain.
@@ -172,7 +172,7 @@ impl Python {
         if x.is_unknown() || y.is_unknown() {
             complex::compare(op, x, y)
         } else {
-            operators::compare(op, x, y, &self.fuel)
+            operators::compare(op, x, y, &self.work)
         }
     }
 
@@ -480,15 +480,15 @@ mod tests {
         }
     }
 
-    /// Asserts that an operation raises the limit error and consumes at most a quarter of the fuel
+    /// Asserts that an operation raises the limit error and takes at most a quarter of the work
     /// before.
     fn assert_refused(name: &str, operation: impl FnOnce(&Python) -> Result<Value, Raised>) {
         let python = Python::new();
         assert_eq!(kind(operation(&python)), Some(ErrorKind::Limit), "{name}");
         assert!(
-            python.fuel.left() >= limits::FUEL / 4 * 3,
+            python.work.left() >= limits::EVALUATION_WORK / 4 * 3,
             "{name} leaves {}",
-            python.fuel.left()
+            python.work.left()
         );
     }
 
@@ -516,13 +516,13 @@ mod tests {
     }
 
     #[test]
-    fn fuel_runs_out_and_is_refilled() {
+    fn work_runs_out_and_is_counted_anew() {
         // 1001 digits are 52 words, with one pass over all of them for each.
         let x = big(1000);
-        let python = Python::with_fuel(3 * 52 * 52);
+        let python = Python::with_work_limit(3 * 52 * 52);
         for left in [2, 1, 0] {
             assert!(python.binary(Op::Multiply, &x, &x).is_ok());
-            assert_eq!(python.fuel.left(), left * 52 * 52);
+            assert_eq!(python.work.left(), left * 52 * 52);
         }
         assert_eq!(
             kind(python.binary(Op::Multiply, &x, &x)),
@@ -530,7 +530,10 @@ mod tests {
         );
         python.begin();
         assert!(python.binary(Op::Multiply, &x, &x).is_ok());
-        assert_eq!(Python::with_fuel(u64::MAX).fuel.left(), limits::FUEL);
+        assert_eq!(
+            Python::with_work_limit(u64::MAX).work.left(),
+            limits::EVALUATION_WORK
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, Sign};
 
-use crate::python::limits::Fuel;
+use crate::python::limits::WorkLimit;
 use crate::python::value::{Integer, Number};
 use crate::python::{MAX_EXACT_INT, Raised, Value, float, integer, limits};
 
@@ -128,17 +128,17 @@ pub(super) fn binary(
     op: BinaryOperator,
     x: &Value,
     y: &Value,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<Value, Raised> {
     let result = match (x, y) {
         (Value::Int(a), Value::Int(b)) => {
-            integer::binary(op, Integer::Small(*a), Integer::Small(*b), fuel)?
+            integer::binary(op, Integer::Small(*a), Integer::Small(*b), work)?
         }
         (Value::Float(a), Value::Float(b)) => float::binary(op, *a, *b)?.map(Value::Float),
         (Value::Bool(a), Value::Bool(b)) if is_logical(op) => {
             return Ok(Value::Bool(combine_bools(op, *a, *b)));
         }
-        _ => binary_on_any_types(op, x, y, fuel)?,
+        _ => binary_on_any_types(op, x, y, work)?,
     };
     result.ok_or_else(|| unsupported(spelling(op), x, y))
 }
@@ -164,16 +164,16 @@ fn binary_on_any_types(
     op: BinaryOperator,
     x: &Value,
     y: &Value,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<Option<Value>, Raised> {
     match (x.number(), y.number()) {
-        (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, fuel),
+        (Some(Number::Integer(a)), Some(Number::Integer(b))) => integer::binary(op, a, b, work),
         // Python refuses the operator before it converts the integer, which could overflow.
         (Some(_), Some(_)) if is_logical(op) || is_shift_or_matrix(op) => Ok(None),
         (Some(a), Some(b)) => {
             Ok(float::binary(op, a.to_float()?, b.to_float()?)?.map(Value::Float))
         }
-        _ => binary_on_sequences(op, x, y, fuel),
+        _ => binary_on_sequences(op, x, y, work),
     }
 }
 
@@ -188,13 +188,13 @@ fn binary_on_sequences(
     op: BinaryOperator,
     x: &Value,
     y: &Value,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<Option<Value>, Raised> {
     match (op, x.items(), y.items()) {
         // a sequence on the right alone is the `TypeError` of numbers, as in CPython
-        (BinaryOperator::Add, Some(_), _) => concatenate(x, y, fuel).map(Some),
-        (BinaryOperator::Multiply, Some(items), _) => repeat(x, items, y, fuel).map(Some),
-        (BinaryOperator::Multiply, None, Some(items)) => repeat(y, items, x, fuel).map(Some),
+        (BinaryOperator::Add, Some(_), _) => concatenate(x, y, work).map(Some),
+        (BinaryOperator::Multiply, Some(items), _) => repeat(x, items, y, work).map(Some),
+        (BinaryOperator::Multiply, None, Some(items)) => repeat(y, items, x, work).map(Some),
         _ => Ok(None),
     }
 }
@@ -217,7 +217,7 @@ pub(super) fn unsupported(spelling: &str, x: &Value, y: &Value) -> Raised {
 }
 
 /// `x + y` where `x` is a tuple or a list.
-fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn concatenate(x: &Value, y: &Value, work: &WorkLimit) -> Result<Value, Raised> {
     let (a, b) = match (x, y) {
         (Value::Tuple(a), Value::Tuple(b)) | (Value::List(a), Value::List(b)) => (a, b),
         _ => {
@@ -229,8 +229,8 @@ fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
         }
     };
     reserve(
-        total_size(a, fuel)?.saturating_add(total_size(b, fuel)?),
-        fuel,
+        total_size(a, work)?.saturating_add(total_size(b, work)?),
+        work,
     )?;
     Ok(sequence_like(
         x,
@@ -239,7 +239,12 @@ fn concatenate(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
 }
 
 /// `sequence * count`, with the operands in either order.
-fn repeat(sequence: &Value, items: &[Value], count: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn repeat(
+    sequence: &Value,
+    items: &[Value],
+    count: &Value,
+    work: &WorkLimit,
+) -> Result<Value, Raised> {
     let count = match count.integer() {
         // a negative count gives an empty sequence
         Some(Integer::Small(count)) => usize::try_from(count).unwrap_or(0),
@@ -258,7 +263,7 @@ fn repeat(sequence: &Value, items: &[Value], count: &Value, fuel: &Fuel) -> Resu
     if items.is_empty() || count == 0 {
         return Ok(sequence_like(sequence, Vec::new()));
     }
-    reserve(total_size(items, fuel)?.saturating_mul(count), fuel)?;
+    reserve(total_size(items, work)?.saturating_mul(count), work)?;
     Ok(sequence_like(
         sequence,
         std::iter::repeat_n(items, count)
@@ -277,12 +282,12 @@ fn sequence_like(sequence: &Value, items: Vec<Value>) -> Value {
     }
 }
 
-/// Consumes the fuel for a new sequence of this [`total_size`]; fails if the sequence is too long.
-fn reserve(size: usize, fuel: &Fuel) -> Result<(), Raised> {
+/// Consumes the work for a new sequence of this [`total_size`]; fails if the sequence is too long.
+fn reserve(size: usize, work: &WorkLimit) -> Result<(), Raised> {
     if size > limits::SEQUENCE_ITEMS {
         return Err(limits::sequence_too_long());
     }
-    fuel.consume(size as u64 * limits::ITEM)
+    work.take(size as u64 * limits::ITEM)
 }
 
 /// The number of items, those of nested sequences included; a long integer counts once per 64-bit
@@ -290,13 +295,13 @@ fn reserve(size: usize, fuel: &Fuel) -> Result<(), Raised> {
 ///
 /// Repetition shares nested items. A shared item counts each time that it occurs, because later
 /// operations visit it each time.
-fn total_size(items: &[Value], fuel: &Fuel) -> Result<usize, Raised> {
-    fuel.consume(items.len() as u64)?;
+fn total_size(items: &[Value], work: &WorkLimit) -> Result<usize, Raised> {
+    work.take(items.len() as u64)?;
     let mut sum = 0_usize;
     for item in items {
         sum = sum.saturating_add(match item {
             // recurses no deeper than the brackets of the formula are nested
-            Value::Tuple(nested) | Value::List(nested) => 1 + total_size(nested, fuel)?,
+            Value::Tuple(nested) | Value::List(nested) => 1 + total_size(nested, work)?,
             Value::Big(value) => 1 + (value.digits().bits() / 64) as usize,
             _ => 1,
         });
@@ -310,13 +315,13 @@ pub(super) fn compare(
     op: ComparisonOperator,
     x: &Value,
     y: &Value,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<bool, Raised> {
     match (x, y) {
         // `in` a number is a `TypeError`, which `compare_mixed` raises
         (Value::Int(a), Value::Int(b)) if !is_membership(op) => Ok(holds(op, Some(a.cmp(b)))),
         (Value::Float(a), Value::Float(b)) if !is_membership(op) => Ok(holds(op, a.partial_cmp(b))),
-        _ => compare_mixed(op, x, y, fuel),
+        _ => compare_mixed(op, x, y, work),
     }
 }
 
@@ -343,20 +348,20 @@ fn compare_mixed(
     op: ComparisonOperator,
     x: &Value,
     y: &Value,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<bool, Raised> {
     match (op, x, y) {
-        (ComparisonOperator::In, ..) => contains(y, x, fuel),
-        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x, fuel)?),
+        (ComparisonOperator::In, ..) => contains(y, x, work),
+        (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x, work)?),
         (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
-            compare_sequences(op, a, b, fuel)
+            compare_sequences(op, a, b, work)
         }
-        _ => compare_scalars(op, x, y, fuel),
+        _ => compare_scalars(op, x, y, work),
     }
 }
 
 /// `item in sequence`.
-fn contains(sequence: &Value, item: &Value, fuel: &Fuel) -> Result<bool, Raised> {
+fn contains(sequence: &Value, item: &Value, work: &WorkLimit) -> Result<bool, Raised> {
     let Some(items) = sequence.items() else {
         return Err(Raised::type_error(format!(
             "argument of type '{}' is not iterable",
@@ -364,7 +369,7 @@ fn contains(sequence: &Value, item: &Value, fuel: &Fuel) -> Result<bool, Raised>
         )));
     };
     for candidate in items {
-        if is_same_or_equal(candidate, item, fuel)? {
+        if is_same_or_equal(candidate, item, work)? {
             return Ok(true);
         }
     }
@@ -377,7 +382,7 @@ fn compare_sequences(
     op: ComparisonOperator,
     x: &[Value],
     y: &[Value],
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<bool, Raised> {
     let only_equality = matches!(op, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     // sequences of different lengths are never equal, whatever their items are
@@ -385,11 +390,11 @@ fn compare_sequences(
         return Ok(op == ComparisonOperator::NotEqual);
     }
     for (a, b) in x.iter().zip(y) {
-        if !is_same_or_equal(a, b, fuel)? {
+        if !is_same_or_equal(a, b, work)? {
             return if only_equality {
                 Ok(op == ComparisonOperator::NotEqual)
             } else {
-                compare(op, a, b, fuel)
+                compare(op, a, b, work)
             };
         }
     }
@@ -402,14 +407,14 @@ fn compare_scalars(
     op: ComparisonOperator,
     x: &Value,
     y: &Value,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<bool, Raised> {
     if let (Some(a), Some(b)) = (x.number(), y.number()) {
         // a long integer takes time in proportion to its length
         if let (Number::Integer(Integer::Big(big)), _) | (_, Number::Integer(Integer::Big(big))) =
             (a, b)
         {
-            fuel.consume(big.bits() / 64)?;
+            work.take(big.bits() / 64)?;
         }
         return Ok(holds(op, ordering(a, b)));
     }
@@ -479,12 +484,12 @@ fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
 ///
 /// Values have no identity here. `math.nan` is one object in Python and other nans are rare, so
 /// nans with the same bits count as the same object.
-fn is_same_or_equal(x: &Value, y: &Value, fuel: &Fuel) -> Result<bool, Raised> {
-    fuel.consume(1)?;
+fn is_same_or_equal(x: &Value, y: &Value, work: &WorkLimit) -> Result<bool, Raised> {
+    work.take(1)?;
     if let (Value::Float(a), Value::Float(b)) = (x, y)
         && a.to_bits() == b.to_bits()
     {
         return Ok(true);
     }
-    compare(ComparisonOperator::Equal, x, y, fuel)
+    compare(ComparisonOperator::Equal, x, y, work)
 }

@@ -364,8 +364,8 @@ impl Integer<'_> {
         }
     }
 
-    /// The number of 64-bit words that hold the magnitude, rounded up to at least one: the fuel
-    /// that one pass over them consumes.
+    /// The number of 64-bit words that hold the magnitude, rounded up to at least one: the work
+    /// that one pass over them takes.
     pub(super) fn word_count(self) -> u64 {
         self.bits() / 64 + 1
     }

@@ -1,12 +1,7 @@
 //! Evaluates a program for all jobs of a table, or for jobs whose inputs the caller holds in columns
 //! of its own: first in columns, then row by row where the columnar executor falls back.
-//!
-//! What the evaluations for the jobs of a queue may do together is counted: the operations on the
-//! words of long integers, each about a nanosecond. The count does not depend on the machine, so that
-//! the same jobs fail everywhere.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rust_decimal::Decimal;
 
@@ -18,9 +13,9 @@ use crate::formula::program::{
 use crate::jobs::{Column, JobTable};
 use crate::parallel;
 use crate::printing::{read_resource, resource};
-use crate::python::limits::{FREE_FUEL, FUEL, QUEUE_FUEL};
+use crate::python::limits::{EVALUATION_WORK, FREE_WORK, QUEUE_WORK};
 use crate::python::{ErrorKind, InputColumn, Python, Raised, Value, float_to_int};
-use crate::rank::{OnError, ScoreError, ScorePrecision, Scores};
+use crate::rank::{OnError, QueueWork, ScoreError, ScorePrecision, Scores};
 use crate::schema::current_name;
 
 /// The number of rows that one thread evaluates at a time, a multiple of [`LANES`]. A smaller table
@@ -38,7 +33,7 @@ pub fn score(
     precision: ScorePrecision,
     on_error: OnError,
 ) -> Scores {
-    score_within(program, table, precision, on_error, QUEUE_FUEL)
+    score_within(program, table, precision, on_error, QUEUE_WORK)
 }
 
 fn score_within(
@@ -120,13 +115,13 @@ pub struct RowScorer<'p> {
     interpreter: Interpreter<'p>,
     precision: ScorePrecision,
     on_error: OnError,
-    /// The work that the evaluations may still do beyond [`FREE_FUEL`] for each, in words; `None`
+    /// The work that the evaluations may still do beyond [`FREE_WORK`] for each, in words; `None`
     /// once one needed more.
     left: Option<u64>,
 }
 
 impl<'p> RowScorer<'p> {
-    /// A scorer whose evaluations may do this much work beyond [`FREE_FUEL`] for each, in words.
+    /// A scorer whose evaluations may do this much work beyond [`FREE_WORK`] for each, in words.
     pub fn with_work(
         program: &'p Program,
         precision: ScorePrecision,
@@ -150,16 +145,16 @@ impl<'p> RowScorer<'p> {
     /// evaluation needs more work than is left.
     pub fn score(&mut self, inputs: &[Value]) -> Option<f64> {
         let left = self.left?;
-        let granted = FREE_FUEL.saturating_add(left);
+        let granted = FREE_WORK.saturating_add(left);
         self.interpreter.grant(granted);
         let result = self.interpreter.evaluate(inputs);
         let arithmetic = self.interpreter.arithmetic();
-        // with all of `FUEL`, the error is the formula's own
-        if granted < FUEL && arithmetic.needed_more_work() {
+        // with all of `EVALUATION_WORK`, the error is the formula's own
+        if granted < EVALUATION_WORK && arithmetic.needed_more_work() {
             self.left = None;
             return None;
         }
-        self.left = Some(left.saturating_sub(arithmetic.work().saturating_sub(FREE_FUEL)));
+        self.left = Some(left.saturating_sub(arithmetic.work().saturating_sub(FREE_WORK)));
         Some(match number_of(result, &self.interpreter, inputs) {
             Ok(result) => self.precision.round(result.to_f64().unwrap_or(f64::NAN)),
             Err(error) => self.on_error.value(&error),
@@ -219,7 +214,7 @@ impl PartResults {
 
 impl<'t> TableScorer<'t> {
     /// The results in Python's numbers, and the errors. `budget` is the most work of all rows
-    /// beyond [`FREE_FUEL`] for each, in words.
+    /// beyond [`FREE_WORK`] for each, in words.
     fn python_results(&self, budget: u64) -> (Column, RowErrors) {
         let work = QueueWork::of_budget(budget);
         let mut parts = parallel::map(self.starts(), |start| self.evaluate(start, &work));
@@ -344,53 +339,6 @@ impl<'t> TableScorer<'t> {
         let value = number_of(result, interpreter, inputs)?;
         // a truth value is a number
         Ok(value.decimal().map_or(value, Value::Decimal))
-    }
-}
-
-/// The work that the evaluations for the jobs of a queue have done beyond [`FREE_FUEL`] for each,
-/// in words. Calls that score parts of a queue share it.
-#[derive(Debug, Default)]
-pub struct QueueWork(AtomicU64);
-
-impl QueueWork {
-    /// Whether it is more than [`QUEUE_FUEL`]. If calls on several threads did it, they are then to
-    /// be made again one after the other, because it depends on the threads which jobs failed.
-    pub fn is_beyond_the_budget(&self) -> bool {
-        // relaxed: the sum is all that the threads share, and no other memory depends on it
-        self.0.load(Ordering::Relaxed) > QUEUE_FUEL
-    }
-
-    /// That of a queue whose evaluations may do this much.
-    fn of_budget(words: u64) -> Self {
-        // a smaller budget is the whole one of which the rest is spent
-        Self(AtomicU64::new(QUEUE_FUEL - words))
-    }
-
-    /// Evaluates a job with what the jobs before it have left.
-    fn evaluate(
-        &self,
-        interpreter: &mut Interpreter<'_>,
-        inputs: &[Value],
-    ) -> Result<Value, EvalError> {
-        interpreter.grant(if self.is_beyond_the_budget() {
-            FREE_FUEL
-        } else {
-            FUEL
-        });
-        let result = interpreter.evaluate(inputs);
-        if !self.add(interpreter.arithmetic().work()) {
-            return result;
-        }
-        // evaluated again for its error, which names the jobs before as the cause
-        interpreter.grant(FREE_FUEL);
-        interpreter.evaluate(inputs)
-    }
-
-    /// Adds the work of an evaluation. Returns whether its job fails, because it exceeds what the
-    /// jobs before it have left.
-    pub fn add(&self, words: u64) -> bool {
-        let excess = words.saturating_sub(FREE_FUEL);
-        excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_FUEL
     }
 }
 
@@ -847,7 +795,7 @@ mod tests {
                 "{threads} threads"
             );
         }
-        assert_eq!(failed(formula, 40, 2, QUEUE_FUEL), []);
+        assert_eq!(failed(formula, 40, 2, QUEUE_WORK), []);
     }
 
     #[test]

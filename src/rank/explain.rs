@@ -1,94 +1,12 @@
 //! How a formula gives a job its value: its inputs, and the value of every sub-expression. Why a job
 //! is before another one says `Site::explain` of the crate `jsf-site`.
-//!
-//! What the searches of one explanation may do together is counted, whatever kind of step they do: the
-//! instructions of the formula that are evaluated, the operations on the words of long integers, the
-//! parts of the formula whose ranges are analysed, and the results that are kept. A unit is about a
-//! nanosecond, an operation on a 64-bit word. The count does not depend on the machine, so the same
-//! search ends at the same place everywhere.
 
 use crate::diagnostic::Span;
 use crate::formula::program::{EvalError, Program, Trace};
 use crate::formula::syntax::{ExprId, ExprKind, Node};
 use crate::jobs::{Exclusion, JobTable};
 use crate::python::{Python, Value};
-
-/// The most work of all searches for one job: about two seconds.
-pub const SEARCH_WORK: u64 = 1 << 31;
-/// The work of an instruction that is interpreted for one job.
-const INTERPRETED_INSTRUCTION: u64 = 32;
-
-/// The work that some searches may still do.
-#[derive(Debug, Clone)]
-pub struct WorkBudget {
-    left: u64,
-    is_spent: bool,
-}
-
-impl Default for WorkBudget {
-    /// The work that one explanation may do.
-    fn default() -> Self {
-        Self::new(SEARCH_WORK)
-    }
-}
-
-impl WorkBudget {
-    /// A budget of this many units.
-    pub fn new(units: u64) -> Self {
-        Self {
-            left: units,
-            is_spent: false,
-        }
-    }
-
-    /// Whether a search needed more than was left.
-    pub fn is_spent(&self) -> bool {
-        self.is_spent
-    }
-
-    /// The units that are left.
-    pub fn left(&self) -> u64 {
-        self.left
-    }
-
-    /// Takes units for work that is to be done next; `None` if fewer are left, after which nothing
-    /// can be taken.
-    pub fn take(&mut self, units: u64) -> Option<()> {
-        match self.left.checked_sub(units) {
-            Some(left) if !self.is_spent => {
-                self.left = left;
-                Some(())
-            }
-            _ => {
-                self.is_spent = true;
-                None
-            }
-        }
-    }
-
-    /// Takes units for work that was done already, where it cannot be known before.
-    pub fn charge(&mut self, units: u64) {
-        self.left = self.left.saturating_sub(units);
-    }
-
-    /// Does a search with an equal part of what is left, one of `parts`, and takes what it needed.
-    pub fn with_part<T>(&mut self, parts: u64, search: impl FnOnce(&mut Self) -> T) -> T {
-        let mut part = Self {
-            left: self.left / parts.max(1),
-            is_spent: self.is_spent,
-        };
-        let granted = part.left;
-        let found = search(&mut part);
-        // that a part is spent is not passed on: what is left is for the others
-        self.left -= granted - part.left;
-        found
-    }
-}
-
-/// The work of an evaluation for one job, without that on long integers.
-pub fn row_work(program: &Program) -> u64 {
-    (program.instruction_count() as u64 + 1) * INTERPRETED_INSTRUCTION
-}
+use crate::rank::work::{WorkBudget, row_work};
 
 /// The value of a sub-expression.
 #[derive(Debug, Clone)]

@@ -9,6 +9,7 @@ mod evaluate;
 pub mod explain;
 pub mod measures;
 mod summands;
+mod work;
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use crate::diagnostic::Span;
 use crate::fairshare::{EntityShares, FairShare};
 use crate::formula::program::{EvalError, Interpreter, Program};
 use crate::jobs::{Column, JobTable};
-use crate::python::limits::FREE_FUEL;
+use crate::python::limits::FREE_WORK;
 use crate::python::{ErrorKind, Value};
 use crate::schema::FairshareInput;
 
@@ -29,11 +30,9 @@ pub use crate::python::InputColumn;
 pub use compare::{
     ComparedRanking, Comparison, Fairness, GroupChange, JobMove, OldNew, SIZES, Transitions,
 };
-pub use evaluate::{
-    ColumnError, ColumnScratch, QueueWork, RowScorer, number_of, python_result, score,
-};
-pub use explain::{SEARCH_WORK, WorkBudget, row_work};
+pub use evaluate::{ColumnError, ColumnScratch, RowScorer, number_of, python_result, score};
 pub use summands::{SummandAgreement, SummandColumns, SummandRange, summand_agreements};
+pub use work::{QueueWork, SEARCH_WORK, WorkBudget, row_work};
 
 /// The scores of a queue, and the order of its jobs.
 ///
@@ -523,7 +522,7 @@ impl ScoreError {
         let program = interpreter.program();
         let mut arithmetic = interpreter.arithmetic().clone().following_complex();
         // so little work needs no share of the budget of the queue
-        arithmetic.grant(FREE_FUEL);
+        arithmetic.grant(FREE_WORK);
         match program.interpreter(arithmetic).evaluate(inputs) {
             Ok(Value::OfType(type_name)) => Self::NotANumber {
                 type_name,

@@ -23,7 +23,7 @@ use job_sort_formula::schema::{InputType, Range, Schema};
 
 /// The work of an operation on constants, in operations on 64-bit words; nothing is known of one
 /// that needs more.
-const FUEL: u64 = 1 << 10;
+const CONSTANT_WORK: u64 = 1 << 10;
 
 /// What is known about an expression, over all jobs whose inputs are within their ranges.
 #[derive(Debug, Clone)]
@@ -335,7 +335,7 @@ impl Analysis<'_> {
     }
 
     fn python(&self) -> Python {
-        Python::with_fuel(FUEL).of_version(self.python)
+        Python::with_work_limit(CONSTANT_WORK).of_version(self.python)
     }
 
     /// What is known of a part that is the value of the whole, which does not fail itself: the error

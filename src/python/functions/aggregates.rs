@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 
 use crate::python::functions::{accumulate, coordinates, missing_method};
-use crate::python::limits::Fuel;
+use crate::python::limits::WorkLimit;
 use crate::python::value::{Integer, Number};
 use crate::python::version::Norm;
 use crate::python::{
@@ -26,7 +26,7 @@ pub(super) fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Resu
 /// The sum as integers of a word while it is one, then as floats with their rounding errors
 /// (Neumaier's algorithm), and then by `+`.
 fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Value, Raised> {
-    let fuel = &python.fuel;
+    let work = &python.work;
     let mut rest = items.iter();
     let mut total = start;
     // a bool as `start` is not summed here: CPython's `PyLong_CheckExact` refuses it
@@ -42,7 +42,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         total = match small {
             Some(sum) => Value::Int(sum),
             None => {
-                total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
+                total = operators::binary(BinaryOperator::Add, &total, item, work)?;
                 break;
             }
         };
@@ -67,7 +67,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
                             BinaryOperator::Add,
                             &Value::Float(sum.rounded()),
                             item,
-                            fuel,
+                            work,
                         )?;
                         break;
                     }
@@ -76,7 +76,7 @@ fn compensated_sum(items: &[Value], start: Value, python: &Python) -> Result<Val
         }
     }
     for item in rest {
-        total = operators::binary(BinaryOperator::Add, &total, item, fuel)?;
+        total = operators::binary(BinaryOperator::Add, &total, item, work)?;
     }
     Ok(total)
 }
@@ -115,7 +115,7 @@ impl CompensatedSum {
 
 /// `sumprod(p, q)`: integers of a word exactly, then floats with three times the precision, and
 /// then by `*` and `+`.
-pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+pub(super) fn sumprod(p: &Value, q: &Value, work: &WorkLimit) -> Result<Value, Raised> {
     let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     let mut pairs = p.iter().zip(q).peekable();
     let mut integers = 0_i64;
@@ -145,12 +145,12 @@ pub(super) fn sumprod(p: &Value, q: &Value, fuel: &Fuel) -> Result<Value, Raised
             BinaryOperator::Add,
             &total,
             &Value::Float(floats.rounded()),
-            fuel,
+            work,
         )?;
     }
     for (p, q) in pairs {
-        let product = operators::binary(BinaryOperator::Multiply, p, q, fuel)?;
-        total = operators::binary(BinaryOperator::Add, &total, &product, fuel)?;
+        let product = operators::binary(BinaryOperator::Multiply, p, q, work)?;
+        total = operators::binary(BinaryOperator::Add, &total, &product, work)?;
     }
     // last, because CPython notices it only after all pairs, whose errors come first
     if p.len() == q.len() {
@@ -442,13 +442,13 @@ fn int_base_error(base: &Value) -> Raised {
 }
 
 /// `divmod(x, y)`.
-pub(super) fn divmod(x: &Value, y: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+pub(super) fn divmod(x: &Value, y: &Value, work: &WorkLimit) -> Result<Value, Raised> {
     let pair = match (x.number(), y.number()) {
         (Some(Number::Integer(_)), Some(Number::Integer(b))) if b.is_zero() => {
             return Err(Raised::zero_division(integer::FLOOR_DIVISION_BY_ZERO));
         }
         (Some(Number::Integer(a)), Some(Number::Integer(b))) => {
-            let (quotient, remainder) = integer::floor_divide(a, b, fuel)?;
+            let (quotient, remainder) = integer::floor_divide(a, b, work)?;
             [Value::int(quotient), Value::int(remainder)]
         }
         (Some(a), Some(b)) => {
@@ -479,7 +479,7 @@ pub(super) fn trunc(x: &Value) -> Result<Value, Raised> {
 }
 
 /// `round(number, ndigits=None)`.
-pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Value, Raised> {
+pub(super) fn round(x: &Value, digits: Option<&Value>, work: &WorkLimit) -> Result<Value, Raised> {
     let number = x
         .number()
         .ok_or_else(|| missing_method(x.type_name(), "__round__"))?;
@@ -489,7 +489,7 @@ pub(super) fn round(x: &Value, digits: Option<&Value>, fuel: &Fuel) -> Result<Va
     };
     match (number, digits) {
         (Number::Integer(value), None) => Ok(value.to_value()),
-        (Number::Integer(value), Some(digits)) => round_integer(value, digits, fuel),
+        (Number::Integer(value), Some(digits)) => round_integer(value, digits, work),
         // without `ndigits`, Python's result is an int
         (Number::Float(value), None) => integer::float_to_int(value.round_ties_even()),
         (Number::Float(value), Some(digits)) => round_float(value, digits).map(Value::Float),
@@ -507,7 +507,7 @@ fn saturated(digits: Integer) -> i64 {
 
 /// The nearest multiple of `10^-digits`, ties to even. An integer has no decimals, so `digits >= 0`
 /// changes nothing.
-fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Raised> {
+fn round_integer(value: Integer, digits: i64, work: &WorkLimit) -> Result<Value, Raised> {
     if digits >= 0 {
         return Ok(value.to_value());
     }
@@ -518,7 +518,7 @@ fn round_integer(value: Integer, digits: i64, fuel: &Fuel) -> Result<Value, Rais
     }
     // a power and a division, each quadratic in the length
     let words = value.word_count();
-    fuel.consume(words.saturating_mul(words).saturating_mul(2))?;
+    work.take(words.saturating_mul(words).saturating_mul(2))?;
     let unit = BigInt::from(10).pow(places as u32);
     integer::value_within_limit(integer::divide_to_nearest(&value.to_big(), &unit) * unit)
 }

@@ -14,7 +14,7 @@ use num_integer::Integer as _;
 use num_traits::{One, ToPrimitive};
 
 use crate::python::function::{self, Arguments};
-use crate::python::limits::{self, Fuel};
+use crate::python::limits::{self, WorkLimit};
 use crate::python::value::Integer;
 use crate::python::{
     BinaryOperator, ComparisonOperator, ErrorKind, Function, Python, PythonVersion, Raised, Value,
@@ -75,7 +75,7 @@ pub(super) fn call_by_position(
     python: &Python,
 ) -> Result<Value, Raised> {
     use Function as F;
-    let (version, fuel) = (python.version, &python.fuel);
+    let (version, work) = (python.version, &python.work);
     let float = match (function, values) {
         (F::Abs, [x]) => return aggregates::abs(x),
         (F::Sum, [items, start @ ..]) => return aggregates::sum(items, start.first(), python),
@@ -96,12 +96,12 @@ pub(super) fn call_by_position(
         // `perm(n)` is `n!`
         (F::Factorial | F::Perm, [x]) => return factorial(x, python),
         (F::Perm, [n, k]) => return perm(n, k, python),
-        (F::Comb, [n, k]) => return comb(n, k, fuel),
-        (F::Isqrt, [x]) => return isqrt(x, fuel),
-        (F::Gcd, values) => return fold(values, Value::Int(0), gcd, fuel),
-        (F::Lcm, values) => return fold(values, Value::Int(1), lcm, fuel),
-        (F::Divmod, [x, y]) => return aggregates::divmod(x, y, fuel),
-        (F::Sumprod, [x, y]) => return aggregates::sumprod(x, y, fuel),
+        (F::Comb, [n, k]) => return comb(n, k, work),
+        (F::Isqrt, [x]) => return isqrt(x, work),
+        (F::Gcd, values) => return fold(values, Value::Int(0), gcd, work),
+        (F::Lcm, values) => return fold(values, Value::Int(1), lcm, work),
+        (F::Divmod, [x, y]) => return aggregates::divmod(x, y, work),
+        (F::Sumprod, [x, y]) => return aggregates::sumprod(x, y, work),
         (F::Isfinite, [x]) => return Ok(Value::Bool(x.math_argument()?.is_finite())),
         (F::Isinf, [x]) => return Ok(Value::Bool(x.math_argument()?.is_infinite())),
         (F::Isnan, [x]) => return Ok(Value::Bool(x.math_argument()?.is_nan())),
@@ -145,7 +145,7 @@ fn call_with_keywords(
         (Function::Nextafter, [Some(x), Some(y), steps, ..]) => {
             float::nextafter_by(x.math_argument()?, y.math_argument()?, steps).map(Value::Float)
         }
-        (Function::Round, [Some(x), digits, ..]) => aggregates::round(x, digits, &python.fuel),
+        (Function::Round, [Some(x), digits, ..]) => aggregates::round(x, digits, &python.work),
         (Function::Sum, [Some(items), start, ..]) => aggregates::sum(items, start, python),
         (Function::Prod, [Some(items), start, ..]) => {
             let start = start.cloned().unwrap_or(Value::Int(1));
@@ -250,20 +250,20 @@ fn factorial(x: &Value, python: &Python) -> Result<Value, Raised> {
             }
             factorial_of(
                 integer::float_to_int(*float)?.integer_argument()?,
-                &python.fuel,
+                &python.work,
             )
         }
-        _ => factorial_of(x.integer_argument()?, &python.fuel),
+        _ => factorial_of(x.integer_argument()?, &python.work),
     }
 }
 
 /// `n!`
-fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+fn factorial_of(n: Integer, work: &WorkLimit) -> Result<Value, Raised> {
     if n.is_negative() {
         return Err(Raised::value("factorial() not defined for negative values"));
     }
     match n {
-        Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), fuel),
+        Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), work),
         Integer::Big(_) => Err(Raised::overflow(
             "factorial() argument should not exceed 9223372036854775807",
         )),
@@ -271,19 +271,23 @@ fn factorial_of(n: Integer, fuel: &Fuel) -> Result<Value, Raised> {
 }
 
 /// `n (n - 1) … (n - k + 1)` for `k <= n`.
-fn falling_product(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
+fn falling_product(n: &BigInt, k: u64, work: &WorkLimit) -> Result<Value, Raised> {
     // The product is at least `k!`, which has more than `k` bits from `k` = 4 on.
     limits::check_bits(if k < 4 { 0 } else { k })?;
     let mut product = BigInt::one();
     for step in 0..k {
-        product = multiply_within_limits(product, n - step, fuel)?;
+        product = multiply_within_limits(product, n - step, work)?;
     }
     Ok(Value::int(product))
 }
 
 /// `product * factor`, within the limits.
-fn multiply_within_limits(product: BigInt, factor: BigInt, fuel: &Fuel) -> Result<BigInt, Raised> {
-    fuel.consume((product.bits() / 64 + 1) * (factor.bits() / 64 + 1))?;
+fn multiply_within_limits(
+    product: BigInt,
+    factor: BigInt,
+    work: &WorkLimit,
+) -> Result<BigInt, Raised> {
+    work.take((product.bits() / 64 + 1) * (factor.bits() / 64 + 1))?;
     let product = product * factor;
     limits::check_bits(product.bits())?;
     Ok(product)
@@ -312,13 +316,13 @@ fn perm(n: &Value, k: &Value, python: &Python) -> Result<Value, Raised> {
         return Ok(Value::Int(0));
     };
     match k.to_i64() {
-        Some(k) => falling_product(&n, k.unsigned_abs(), &python.fuel),
+        Some(k) => falling_product(&n, k.unsigned_abs(), &python.work),
         None => Err(Raised::overflow("k must not exceed 9223372036854775807")),
     }
 }
 
 /// `comb(n, k)`.
-fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn comb(n: &Value, k: &Value, work: &WorkLimit) -> Result<Value, Raised> {
     let Some((n, k)) = n_and_k(n, k)? else {
         return Ok(Value::Int(0));
     };
@@ -333,8 +337,8 @@ fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
     let k = k.unsigned_abs();
     limits::check_bits(k)?;
     match n.to_u64() {
-        Some(n) => choose(n, k, fuel),
-        None => choose_from_big(&n, k, fuel),
+        Some(n) => choose(n, k, work),
+        None => choose_from_big(&n, k, work),
     }
 }
 
@@ -342,7 +346,7 @@ fn comb(n: &Value, k: &Value, fuel: &Fuel) -> Result<Value, Raised> {
 const DIVISION_COST: u64 = 5;
 
 /// `comb(n, k)`, taking as many factors at a time as fit in 64 bits.
-fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
+fn choose(n: u64, k: u64, work: &WorkLimit) -> Result<Value, Raised> {
     let mut result = BigInt::one();
     let mut numerator = 1_u64;
     let mut denominator = 1_u64;
@@ -353,19 +357,19 @@ fn choose(n: u64, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
         ) {
             (Some(longer), Some(divisor)) => (numerator, denominator) = (longer, divisor),
             _ => {
-                result = multiply_and_divide(result, numerator.into(), denominator, fuel)?;
+                result = multiply_and_divide(result, numerator.into(), denominator, work)?;
                 (numerator, denominator) = (n - step, step + 1);
             }
         }
     }
-    multiply_and_divide(result, numerator.into(), denominator, fuel).map(Value::int)
+    multiply_and_divide(result, numerator.into(), denominator, work).map(Value::int)
 }
 
 /// `comb(n, k)` for an `n` of more than 64 bits.
-fn choose_from_big(n: &BigInt, k: u64, fuel: &Fuel) -> Result<Value, Raised> {
+fn choose_from_big(n: &BigInt, k: u64, work: &WorkLimit) -> Result<Value, Raised> {
     let mut result = BigInt::one();
     for step in 0..k {
-        result = multiply_and_divide(result, n - step, step + 1, fuel)?;
+        result = multiply_and_divide(result, n - step, step + 1, work)?;
     }
     Ok(Value::int(result))
 }
@@ -375,9 +379,9 @@ fn multiply_and_divide(
     value: BigInt,
     numerator: BigInt,
     denominator: u64,
-    fuel: &Fuel,
+    work: &WorkLimit,
 ) -> Result<BigInt, Raised> {
-    fuel.consume((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION_COST))?;
+    work.take((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION_COST))?;
     let result = value * numerator / denominator;
     limits::check_bits(result.bits())?;
     Ok(result)
@@ -387,8 +391,8 @@ fn multiply_and_divide(
 fn fold(
     values: &[Value],
     empty: Value,
-    function: fn(Integer, Integer, &Fuel) -> Result<Value, Raised>,
-    fuel: &Fuel,
+    function: fn(Integer, Integer, &WorkLimit) -> Result<Value, Raised>,
+    work: &WorkLimit,
 ) -> Result<Value, Raised> {
     let Some((first, rest)) = values.split_first() else {
         return Ok(empty);
@@ -396,20 +400,20 @@ fn fold(
     // `gcd(-4)` is 4, though there is nothing to combine it with
     let mut result = integer::magnitude(first.integer_argument()?);
     for value in rest {
-        result = function(result.integer_argument()?, value.integer_argument()?, fuel)?;
+        result = function(result.integer_argument()?, value.integer_argument()?, work)?;
     }
     Ok(result)
 }
 
 /// `gcd(x, y)`.
-fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+fn gcd(x: Integer, y: Integer, work: &WorkLimit) -> Result<Value, Raised> {
     if let (Integer::Small(a), Integer::Small(b)) = (x, y) {
         return Ok(Value::int(BigInt::from(
             a.unsigned_abs().gcd(&b.unsigned_abs()),
         )));
     }
     // Each step removes a bit and passes over all words.
-    fuel.consume(
+    work.take(
         x.bits()
             .min(y.bits())
             .saturating_mul(x.word_count().max(y.word_count()))
@@ -419,19 +423,19 @@ fn gcd(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
 }
 
 /// `lcm(x, y)`.
-fn lcm(x: Integer, y: Integer, fuel: &Fuel) -> Result<Value, Raised> {
+fn lcm(x: Integer, y: Integer, work: &WorkLimit) -> Result<Value, Raised> {
     if x.is_zero() || y.is_zero() {
         return Ok(Value::Int(0));
     }
     // divided first, so that the product is no longer than the result
-    let divisor = gcd(x, y, fuel)?;
-    let (quotient, _) = integer::floor_divide(x, divisor.integer_argument()?, fuel)?;
-    let multiple = integer::multiply(Integer::Big(&quotient), y, fuel)?;
+    let divisor = gcd(x, y, work)?;
+    let (quotient, _) = integer::floor_divide(x, divisor.integer_argument()?, work)?;
+    let multiple = integer::multiply(Integer::Big(&quotient), y, work)?;
     Ok(integer::magnitude(multiple.integer_argument()?))
 }
 
 /// `isqrt(x)`.
-fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
+fn isqrt(x: &Value, work: &WorkLimit) -> Result<Value, Raised> {
     let n = x.integer_argument()?;
     if n.is_negative() {
         return Err(Raised::value("isqrt() argument must be nonnegative"));
@@ -440,7 +444,7 @@ fn isqrt(x: &Value, fuel: &Fuel) -> Result<Value, Raised> {
         Integer::Small(value) => Ok(Value::Int(value.isqrt())),
         Integer::Big(value) => {
             // num-bigint uses Newton's method: some divisions of the whole length
-            fuel.consume(16 * n.word_count() * n.word_count())?;
+            work.take(16 * n.word_count() * n.word_count())?;
             Ok(Value::int(value.sqrt()))
         }
     }

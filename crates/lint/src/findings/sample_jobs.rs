@@ -15,8 +15,8 @@ const MAX_SAMPLES: usize = 320;
 /// The maximum for a formula whose integers exceed the limit on their size, which takes long to
 /// find out.
 const MAX_COSTLY_SAMPLES: usize = 24;
-/// The fuel of one evaluation, which long integers use up.
-pub(super) const FUEL: u64 = 1 << 20;
+/// The work of one evaluation, which long integers use up.
+pub(super) const SAMPLE_WORK: u64 = 1 << 20;
 /// The maximum number of literals of the formula that are used as inputs.
 const MAX_LITERALS: usize = 12;
 
@@ -65,7 +65,7 @@ impl Samples {
         }
         // at least 4 for the longest formula, to have more than the typical job
         let max_samples = (MAX_STEPS / program.expr().nodes().len().max(1)).clamp(4, MAX_SAMPLES);
-        let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
+        let mut interpreter = program.interpreter(Python::with_work_limit(SAMPLE_WORK));
         samples.vary_one_input(max_samples, &mut interpreter);
         samples.mix_inputs(max_samples, &mut interpreter);
         samples

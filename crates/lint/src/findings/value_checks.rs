@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use crate::findings::Analysis;
-use crate::findings::sample_jobs::{FUEL, Sample};
+use crate::findings::sample_jobs::{SAMPLE_WORK, Sample};
 use crate::ranges::{Interval, Known, NumberType, Rounded, comparison};
 use crate::slope::slope;
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Severity, Span};
@@ -640,7 +640,7 @@ impl Analysis<'_> {
     /// Whether a change of the input alone changes the value of a sample job, in the wrong
     /// direction.
     fn has_effect(&self, program: &Program, input: usize, wrong: Ordering) -> bool {
-        let mut interpreter = program.interpreter(Python::with_fuel(FUEL));
+        let mut interpreter = program.interpreter(Python::with_work_limit(SAMPLE_WORK));
         // ascending, so that adjacent values show the direction
         let mut candidates: Vec<&Value> = self.samples.candidates[input].iter().collect();
         candidates.sort_by(|x, y| nearest_double(x).total_cmp(&nearest_double(y)));

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
 use job_sort_formula::formula::program::{ColumnarExecutor, LANES, Program};
-use job_sort_formula::python::limits::FREE_FUEL;
+use job_sort_formula::python::limits::FREE_WORK;
 use job_sort_formula::python::{InputColumn, MAX_EXACT_FLOAT, Python, Value};
 use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, WorkBudget, row_work};
 use job_sort_formula::schema::{Range, Schema};
@@ -343,10 +343,10 @@ impl<'p> Sweep<'p> {
     /// fails or takes long.
     fn value(&self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
         // all that it may take, since it is not known before
-        budget.take(row_work(self.rules.program) + FREE_FUEL)?;
+        budget.take(row_work(self.rules.program) + FREE_WORK)?;
         self.rules
             .program
-            .interpreter(Python::with_fuel(FREE_FUEL))
+            .interpreter(Python::with_work_limit(FREE_WORK))
             .evaluate(&self.inputs_at(step))
             .ok()?
             .to_f64()

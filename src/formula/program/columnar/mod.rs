@@ -17,7 +17,7 @@ use std::mem;
 use std::ops::Range;
 
 use crate::formula::program::{Instruction, Program};
-use crate::python::limits::FREE_FUEL;
+use crate::python::limits::FREE_WORK;
 use crate::python::vector_math::VectorMath;
 use crate::python::{
     BooleanOperator, ComparisonOperator, Function, InputColumn, Python, Raised, Value,
@@ -74,8 +74,8 @@ impl ColumnarExecutor {
             program,
             input,
             // more work is left to the interpreter, whose caller counts it
-            python: Python::with_fuel(LANES as u64 * FREE_FUEL).of_version(program.python),
-            lane_python: Python::with_fuel(FREE_FUEL).of_version(program.python),
+            python: Python::with_work_limit(LANES as u64 * FREE_WORK).of_version(program.python),
+            lane_python: Python::with_work_limit(FREE_WORK).of_version(program.python),
             rows,
             stack: &mut self.stack,
             lanes: &mut self.lanes,
