@@ -269,9 +269,9 @@ fn the_guide_names_the_commands_that_the_script_calls() {
     let script = success(&jsf(&["capture"]));
     let guide = fs::read_to_string(jsf_testing::path("docs/admin-guide.md")).expect("the guide");
     let sentence = guide
-        .split("prints a `sh` script, which calls ")
+        .split("prints a `sh` script that calls ")
         .nth(1)
-        .and_then(|rest| rest.split(" as far as").next());
+        .and_then(|rest| rest.split(", copies").next());
     let sentence = sentence.expect("the sentence");
     let names: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
     assert!(names.len() > 3, "{names:?}");
