@@ -165,14 +165,12 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
     (
         "ingest",
         &[
-            &["options", "scanner", "native_job"],
+            &["scanner"],
             &["attributes", "file_kind", "native_tree"],
             &["cycle_jobs"],
-            &["job_converter"],
             &["table_builder"],
             &["json_reader"],
             &["qstat"],
-            &["reader"],
         ],
     ),
     (
@@ -216,7 +214,6 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
             &["files"],
             &["site_jobs"],
             &["site_tree", "policy"],
-            &["site_documents"],
             &["formulas"],
             &["settings"],
             &["slurm_queue"],

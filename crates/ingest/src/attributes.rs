@@ -12,7 +12,7 @@ use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::amounts::{self, NumberMode, inferred_type, number};
 
-use crate::options::ReadOptions;
+use crate::ReadOptions;
 
 /// The most resources and the most inputs of a job.
 pub const MAX_ENTRIES: usize = 10_000;

@@ -14,8 +14,8 @@ use jsf_openpbs::job_attributes::{
     ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk,
 };
 
+use crate::ReadOptions;
 use crate::attributes::{JobKey, KnownName, NameIndex, ParsedJob, SpecialInput, integer, seconds};
-use crate::options::ReadOptions;
 
 /// The jobs of a document as a scheduling cycle sees them.
 #[derive(Debug, Clone, Default, PartialEq)]

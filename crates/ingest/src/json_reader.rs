@@ -16,10 +16,10 @@ use serde::de::IgnoredAny;
 use crate::attributes::{
     JobKey, NameIndex, ParsedJob, integer, push_entry, wrong_attribute, wrong_input,
 };
-use crate::job_converter::{ConvertedJobs, JobConverter};
-use crate::options::{ReadErrorKind, ReadOptions};
 use crate::scanner::{Next, ObjectKeys, Scanner};
+use crate::table_builder::{ConvertedJobs, JobConverter};
 use crate::table_builder::{ParsedJobs, TableBuilder};
+use crate::{ReadErrorKind, ReadOptions};
 
 /// Reads one job after the other.
 #[derive(Debug)]

@@ -21,11 +21,11 @@ use jsf_words::counted;
 use serde::de::IgnoredAny;
 
 use crate::attributes::{JobKey, MAX_PROBLEMS, ParsedJob, QSTAT_KEYS, integer};
-use crate::job_converter::JobConverter;
 use crate::json_reader::JsonReader;
-use crate::options::{ReadErrorKind, ReadOptions, reason};
 use crate::scanner::Scanner;
+use crate::table_builder::JobConverter;
 use crate::table_builder::{ParsedJobs, TableBuilder};
+use crate::{ReadErrorKind, ReadOptions, reason};
 
 /// Reads the jobs of a `qstat -f` text, or of `qstat -f -F dsv` with any delimiter. Unlike the JSON of
 /// qstat, they have every digit of a large number.

@@ -1,13 +1,11 @@
 //! The entries of JSON objects, without a tree: a value that is not of the expected type can be
 //! reported instead of ending the document. And how an object is written, key by key: [`object!`];
-//! the bytes of a document as text; and its [`dates`].
+//! the bytes of a document as text; and its dates.
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.
 
 #![forbid(unsafe_code)]
-
-pub mod dates;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -182,4 +180,35 @@ pub fn decode_with<'b>(mark: &str, bytes: &'b [u8]) -> Cow<'b, str> {
 /// The bytes without a byte order mark at their start.
 pub fn strip_byte_order_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// The seconds since 1970 of a date, the year first, and a time of the day on a clock in UTC;
+/// `None` if there is no such date or time.
+pub fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option<i64> {
+    let [year @ 1900..10_000, month @ 1..=12, day] = date else {
+        return None;
+    };
+    let [hour @ 0..24, minute @ 0..60, second @ 0..=60] = time else {
+        return None;
+    };
+    let (year_of_next, next_month) = if month == 12 {
+        (year + 1, 1)
+    } else {
+        (year, month + 1)
+    };
+    let first = days_since_1970(year, month, 1);
+    let days_of_month = days_since_1970(year_of_next, next_month, 1) - first;
+    if !(1..=days_of_month).contains(&day) {
+        return None;
+    }
+    Some((((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
+}
+
+/// The number of days from 1970-01-01 to a date of the Gregorian calendar.
+pub fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    // years that begin in March have their leap day at the end
+    let year = if month > 2 { year } else { year - 1 };
+    let days_before_month = (153 * ((month + 9) % 12) + 2) / 5;
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    year * 365 + leap_days + days_before_month + day - 1 - 719_468
 }

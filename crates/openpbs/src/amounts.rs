@@ -9,7 +9,7 @@
 
 use job_sort_formula::python::{MAX_EXACT_FLOAT, MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
-use jsf_json::dates::{days_since_1970, seconds_of_date_and_time};
+use jsf_json::{days_since_1970, seconds_of_date_and_time};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde::{Deserialize, Serialize};

@@ -20,7 +20,7 @@ use job_sort_formula::rank::{
     OnError, RowScorer, ScorePrecision, Scores, explain, fairshare_number,
 };
 use job_sort_formula::schema::FairshareInput;
-use jsf_json::dates::seconds_of_date_and_time;
+use jsf_json::seconds_of_date_and_time;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 

@@ -1,4 +1,6 @@
-//! The formulas of a site: the text of each, what it was read from, and where it stands there.
+//! The formulas of a site: the documents that have them, or describe the server, its queues or its
+//! resources, each of which is read, recognised and parsed once; the text of each formula, what it
+//! was read from, and where it stands there.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,14 +8,15 @@ use std::path::Path;
 
 use job_sort_formula::diagnostic::{Message, Span};
 use job_sort_formula::formula::syntax::Expr;
+use jsf_ingest::FileKind;
 use jsf_json::decode_utf8;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted};
-use jsf_openpbs::files::server::{SourceFormula, scheduler_of_partition};
+use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::server::{SourceFormula, is_resource_name, scheduler_of_partition};
 use jsf_openpbs::submission::FormulaSubmission;
 
-use crate::files::decompression::unquoted;
-use crate::site_documents::{SiteDocument, SiteText};
+use crate::files::file_source::unquoted;
 use crate::{FileSource, Role, SiteError};
 
 /// In how many places a document is searched for a formula.
@@ -131,8 +134,10 @@ impl FormulaText {
     /// The file cannot be read, or it contains no formula.
     pub fn read(path: &Path) -> Result<Self, SiteError> {
         let source = FileSource::from(path);
-        let text = SiteText::read(&source, Role::Formula)?;
-        let document = SiteDocument::new(&text);
+        let content = source.read_unless_binary(Role::Formula)?;
+        let kind = content.kind;
+        let text = content.into_text();
+        let document = SiteDocument::new(&source, kind, &text);
         Self::of_document(&document, true).map_err(SiteError::Content)
     }
 
@@ -309,6 +314,73 @@ fn after_escape(text: &str, character: char) -> Option<&str> {
         }
     }
     None
+}
+
+/// A document of the site, parsed once.
+#[derive(Debug)]
+pub struct SiteDocument<'d> {
+    pub source: &'d FileSource,
+    /// Its name in messages.
+    pub name: String,
+    pub kind: FileKind,
+    pub objects: Objects<'d>,
+}
+
+impl<'d> SiteDocument<'d> {
+    /// The document with this text, which was recognised as one of a kind.
+    pub fn new(source: &'d FileSource, kind: FileKind, text: &'d str) -> Self {
+        let is_resourcedef =
+            kind == FileKind::ResourceDef || kind == FileKind::Text && is_list_of_names(text);
+        Self {
+            source,
+            name: source.name(),
+            kind,
+            objects: if is_resourcedef {
+                Objects::read_resourcedef(text)
+            } else {
+                Objects::read(text)
+            },
+        }
+    }
+
+    /// Refuses a document of a kind that the role does not accept.
+    pub fn require(&self, role: Role) -> Result<(), SiteError> {
+        let text = self.objects.text.as_bytes();
+        role.require(self.kind, &self.name, text)
+    }
+
+    /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
+    pub fn is_of_server(&self) -> bool {
+        matches!(self.kind, FileKind::Server | FileKind::Qmgr)
+    }
+}
+
+/// Whether a text may be a `resourcedef` that only lists names.
+fn is_list_of_names(text: &str) -> bool {
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_comment_or_name = match *words {
+            [] => true,
+            [word] => word.starts_with('#') || is_resource_name(word),
+            _ => false,
+        };
+        if !is_comment_or_name {
+            return false;
+        }
+    }
+    true
+}
+
+/// The documents of these files.
+pub fn parsed<'d>(
+    documents: &'d [SiteDocument<'d>],
+    sources: &[FileSource],
+) -> Vec<&'d SiteDocument<'d>> {
+    let mut parsed = Vec::new();
+    for source in sources {
+        parsed.extend(documents.iter().find(|document| document.source == source));
+    }
+    parsed
 }
 
 #[cfg(test)]

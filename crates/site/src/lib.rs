@@ -18,7 +18,6 @@ mod printed_priorities;
 mod rank;
 mod settings;
 mod simulation;
-mod site_documents;
 mod site_jobs;
 mod site_tree;
 mod slurm_queue;

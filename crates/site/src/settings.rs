@@ -2,22 +2,18 @@
 //!
 //! In: the files of a site, of which each may describe any of them. Out: the schema with the names
 //! in the formulas that the server has accepted, the queues, the settings of the server and of the
-//! scheduler, the Python that the server embeds, the resources of which the site alone decides what
-//! a job has, and the warnings about these files.
+//! scheduler, the Python that the server embeds, and the warnings about these files.
 
 use std::collections::BTreeSet;
 
 use job_sort_formula::diagnostic::{Message, Need, is_control};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::{PythonVersion, Value};
-use job_sort_formula::rank::explain::nearest_double;
+use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::schema::{InputType, Origin, Schema};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
-use jsf_openpbs::amounts::AmountSource;
 use jsf_openpbs::files::formula_text::sets_only_formulas;
 use jsf_openpbs::files::objects::{DEFAULT, Notation, ObjectKind, repeated};
 use jsf_openpbs::files::queues::Queues;
@@ -31,7 +27,7 @@ use jsf_words::quoted_list;
 use crate::files::file_source::Content;
 use crate::files::{FileWarnings, in_file};
 use crate::formulas::SiteFormulas;
-use crate::site_documents::{SiteDocument, SiteText, parsed};
+use crate::formulas::{SiteDocument, parsed};
 use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// What the shares depend on, as it is without a `sched_config`.
@@ -97,6 +93,26 @@ pub struct Documents {
     pub warnings: FileWarnings,
 }
 
+/// Reads each file that describes the server, its queues or its resources, or has a formula, once.
+fn read_texts(files: &SiteFiles) -> Result<Vec<(&FileSource, FileKind, String)>, SiteError> {
+    let mut texts: Vec<(&FileSource, FileKind, String)> = Vec::new();
+    for role in [
+        Role::Server,
+        Role::Queues,
+        Role::Resources,
+        Role::Formula,
+        Role::SchedFormula,
+    ] {
+        for source in files.all(role) {
+            if texts.iter().all(|(known, ..)| *known != source) {
+                let content = source.read_unless_binary(role)?;
+                texts.push((source, content.kind, content.into_text()));
+            }
+        }
+    }
+    Ok(texts)
+}
+
 /// What is said of documents that do not describe what they are given for.
 const NOT_DESCRIBED: [(Role, &str); 3] = [
     (
@@ -134,8 +150,11 @@ impl Documents {
         for (name, kind) in &files.declared {
             read.schema.add_listed(name, *kind);
         }
-        let texts = SiteText::read_all(files)?;
-        let documents: Vec<SiteDocument<'_>> = texts.iter().map(SiteDocument::new).collect();
+        let texts = read_texts(files)?;
+        let mut documents = Vec::new();
+        for (source, kind, text) in &texts {
+            documents.push(SiteDocument::new(source, *kind, text));
+        }
         read.add_all(files, &documents)?;
         read.queues.add_seen_to(&mut read.schema);
         read.check_declared(files);
@@ -486,81 +505,5 @@ impl Site {
     /// files, one for the server's Python, and one for each missing file.
     pub fn summary(&self) -> Vec<String> {
         self.files.summary(self.python_in_words())
-    }
-}
-
-impl Site {
-    /// The amounts that the site gives to jobs of a resource that none of them requests, as far as
-    /// they are known; `None` if jobs may request it.
-    ///
-    /// No user can request what the flags of a resource withhold. Of another resource of the site,
-    /// every job must have what `resources_default` gives to it. What OpenPBS itself defines, such
-    /// as `walltime`, is there to be requested.
-    pub(crate) fn site_constant(
-        &self,
-        name: &str,
-        schema: &Schema,
-        table: Option<&JobTable>,
-    ) -> Option<Vec<Value>> {
-        let entry = schema.entry(name)?;
-        if !matches!(entry.origin, Origin::Site | Origin::Seen) {
-            return None;
-        }
-        let mut defaults = Vec::new();
-        for queue in self.queues.execution_queues() {
-            defaults.push(self.default_value(queue, name, schema));
-        }
-        if self.queues.is_empty() {
-            defaults.push(self.default_value("", name, schema));
-        }
-        let has_default = defaults.iter().any(Option::is_some);
-        let is_given = has_default
-            && matches!(table, Some(table) if self.all_have_default(name, schema, table));
-        if !(entry.is_withheld || is_given) {
-            return None;
-        }
-        let mut amounts: Vec<Value> = Vec::new();
-        if has_default {
-            for default in defaults {
-                amounts.push(default.unwrap_or(Value::Int(0)));
-            }
-        }
-        if let Some(table) = table
-            && let Some(column) = table.column(name)
-        {
-            for row in 0..column.len() {
-                amounts.push(column.value(row));
-            }
-        }
-        Some(amounts)
-    }
-
-    /// Whether there are jobs, and each of them either lacks the resource or has the default amount
-    /// of its queue.
-    fn all_have_default(&self, name: &str, schema: &Schema, table: &JobTable) -> bool {
-        let Some(column) = table.column(name) else {
-            return false;
-        };
-        let mut defaults = Vec::new();
-        for queue in table.queues() {
-            let default = self.default_value(queue, name, schema);
-            defaults.push(default.as_ref().and_then(nearest_double));
-        }
-        for row in 0..table.len() {
-            let own = Some(column.nearest_double(row));
-            if column.is_set(row) && defaults[table.queue_index(row)] != own {
-                return false;
-            }
-        }
-        !column.is_empty()
-    }
-
-    /// What the formula sees of the default amount of a resource in a queue, or in the server.
-    fn default_value(&self, queue: &str, name: &str, schema: &Schema) -> Option<Value> {
-        let kind = schema.input_type(name);
-        let text = self.queues.resources_default(queue, name)?;
-        let numbers = self.rules.numbers;
-        let amount = numbers.amount(text, kind, AmountSource::Server)?;
-        Some(numbers.resource(amount))
     }
 }

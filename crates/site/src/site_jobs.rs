@@ -26,7 +26,7 @@ use jsf_slurm::priority::AGE;
 use jsf_words::{count, counted};
 use serde_json::{Number, Value};
 
-use crate::files::decompression::decompressed;
+use crate::files::file_source::decompressed;
 use crate::files::in_file;
 use crate::{FileSource, Role, Site, SiteError};
 

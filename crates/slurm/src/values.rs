@@ -5,7 +5,7 @@
 //! ([`TimeLimit`]). Amounts of trackable resources (TRES) are `cpu=16,mem=62.50G,gres/gpu=4`
 //! ([`TresAmounts`]).
 
-use jsf_json::dates::seconds_of_date_and_time;
+use jsf_json::seconds_of_date_and_time;
 
 /// How long a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -14,7 +14,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use jsf_json::dates::seconds_of_date_and_time;
+use jsf_json::seconds_of_date_and_time;
 
 use crate::amounts::{DAY, day_of_year, seconds};
 use crate::c_text::{

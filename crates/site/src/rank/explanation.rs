@@ -20,7 +20,7 @@ use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
 use serde::Serialize;
 
-use crate::rank::reach_rank::Race;
+use crate::rank::race::Race;
 use crate::site_tree::SiteTree;
 use crate::{
     PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError, SmallestChanges, Wait,
