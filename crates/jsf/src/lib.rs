@@ -17,7 +17,6 @@
 pub mod answer;
 #[cfg(feature = "command")]
 pub mod cli;
-pub mod commands;
 pub mod found;
 pub mod given_formula;
 pub mod job_filter;
@@ -25,7 +24,40 @@ pub mod log_options;
 #[cfg(feature = "command")]
 pub mod process;
 pub mod requests;
-pub mod view;
+
+/// The commands: what is asked, what is answered, and how it is shown to people.
+pub mod commands {
+    pub mod check;
+    #[cfg(feature = "command")]
+    pub mod codes;
+    pub mod compare;
+    pub mod cycle;
+    pub mod explain;
+    pub mod fit;
+    #[cfg(feature = "command")]
+    pub mod fmt;
+    #[cfg(feature = "command")]
+    pub mod names;
+    pub mod page;
+    #[cfg(feature = "command")]
+    pub mod pbsfs;
+    pub mod rank;
+    pub mod replay;
+    pub mod shares;
+    pub mod simulate;
+    pub mod trajectory;
+    #[cfg(feature = "command")]
+    pub mod translate;
+}
+
+/// How answers are shown to people.
+pub mod view {
+    pub mod charts;
+    pub mod document;
+    pub mod findings;
+    pub mod sections;
+    pub mod words;
+}
 
 /// The stack of a thread that works, in bytes: what a main thread has on Linux unless `ulimit -s`
 /// changes it. Parsing the arguments and a formula needs more than the least that a system gives.

@@ -225,3 +225,19 @@ pub(crate) fn write_completions(
     out.write_all(&script)?;
     Ok(Outcome::Fine)
 }
+
+/// `jsf capture`: prints the script that copies the files of a site.
+pub(crate) fn write_capture_script(
+    without_environment: bool,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
+    const SETTING: &str = "\nwithout_environment=";
+    let script = include_str!("../commands/capture.sh");
+    let value = if without_environment { "1" } else { "" };
+    out.write_all(
+        script
+            .replacen(SETTING, &format!("{SETTING}{value}"), 1)
+            .as_bytes(),
+    )?;
+    Ok(Outcome::Fine)
+}

@@ -209,7 +209,7 @@ fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Names(arguments) => commands::names::run(arguments, &mut out)?,
         Command::Capture {
             without_environment,
-        } => commands::write_capture_script(*without_environment, &mut out)?,
+        } => help::write_capture_script(*without_environment, &mut out)?,
         Command::Man { command } => help::write_manual(command.as_deref(), &mut out)?,
     };
     // dropped, a writer does not say that it cannot write the rest

@@ -1,8 +1,8 @@
 //! `jsf explain`, on the example site.
 
 use jsf::answer::{Answer, write_json};
-use jsf::commands::explain::answer::ExplainAnswer;
-use jsf::commands::explain::question::ExplainQuestion;
+use jsf::commands::explain::ExplainAnswer;
+use jsf::commands::explain::ExplainQuestion;
 use jsf::found::Warnings;
 use jsf::given_formula::GivenFormula;
 use jsf::job_filter::NamedJobs;

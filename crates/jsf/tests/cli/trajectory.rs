@@ -1,8 +1,8 @@
 //! `jsf trajectory`: the ranks against those of JSON, and what is said if no job can be followed.
 
 use jsf::answer::{Answer, CsvText, Format, write_json};
-use jsf::commands::trajectory::answer::TrajectoryAnswer;
-use jsf::commands::trajectory::question::TrajectoryQuestion;
+use jsf::commands::trajectory::TrajectoryAnswer;
+use jsf::commands::trajectory::TrajectoryQuestion;
 use jsf::found::Warnings;
 use jsf::given_formula::GivenFormula;
 use jsf::job_filter::NamedJobs;

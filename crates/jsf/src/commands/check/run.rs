@@ -16,7 +16,7 @@ use crate::cli::formula::{printable_formula, read_source};
 use crate::cli::messages::{answered, draw_all, print_message, warn};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::check::answer::{CheckAnswer, set_command, stopped_by_threshold};
+use crate::commands::check::{CheckAnswer, set_command, stopped_by_threshold};
 use crate::view::findings::{in_options, is_refused, limit_each_code};
 use crate::view::words::{count, printable};
 

@@ -9,8 +9,8 @@ use crate::cli::formula::read_formula;
 use crate::cli::messages::{answered, show_rankings};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::cycle::answer::CycleAnswer;
-use crate::commands::cycle::question::CycleQuestion;
+use crate::commands::cycle::CycleAnswer;
+use crate::commands::cycle::CycleQuestion;
 use crate::given_formula::GivenFormula;
 
 /// `jsf cycle`

@@ -8,8 +8,8 @@ use crate::cli::args::{AnswerArgs, QueueArgs, ReportArgs};
 use crate::cli::messages::{answered, show_rankings};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::explain::answer::ExplainAnswer;
-use crate::commands::explain::question::ExplainQuestion;
+use crate::commands::explain::ExplainAnswer;
+use crate::commands::explain::ExplainQuestion;
 
 /// The width of the tables, whose cells may be very long, where standard output is no terminal.
 const PIPED_WIDTH: usize = 120;

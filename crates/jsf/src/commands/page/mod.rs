@@ -20,7 +20,7 @@ use minijinja::context;
 use serde::Serialize;
 
 use crate::answer::{Answer, object};
-use crate::commands::check::answer::{CheckAnswer, set_command};
+use crate::commands::check::{CheckAnswer, set_command};
 use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{

@@ -1,8 +1,627 @@
 //! `jsf rank`: a ranking, for people as a table of the jobs, and for programs as JSON, as one JSON
 //! object per line, or as CSV.
 
-pub mod answer;
-pub mod question;
 #[cfg(feature = "command")]
 pub mod run;
 mod view;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+use std::iter;
+use std::sync::OnceLock;
+
+use job_sort_formula::diagnostic::{Message, Need, Span};
+use job_sort_formula::formula::program::{Program, Summand};
+use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
+use job_sort_formula::python::Value;
+use job_sort_formula::rank::explain::{inputs, nearest_double};
+use job_sort_formula::rank::{ComparedRanking, Comparison, Ranking, ScoreError};
+use jsf_openpbs::amounts::{self, NumberMode};
+use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
+use jsf_openpbs::order::NotConsidered;
+use jsf_site::{JobsToRank, RankRequest, RankedQueue, Rule, Site};
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::answer::{CsvText, Each, guarded, object, write_in_order};
+#[cfg(feature = "command")]
+use crate::cli::args::number_of_jobs;
+use crate::found::{AnswerError, Warnings};
+use crate::given_formula::GivenFormula;
+use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows};
+use crate::view::words::clock_time;
+
+/// A ranking, ready to be written.
+pub struct RankAnswer<'a> {
+    site: &'a Site,
+    pub(crate) question: RankQuestion,
+    /// The formula.
+    pub given: GivenFormula,
+    /// The ranked queue.
+    pub queue: RankedQueue,
+    /// The rank of each row, from 1; 0 for a job that the scheduler does not consider.
+    pub(crate) ranks: Vec<usize>,
+    /// The waiting rows that the scheduler does not consider, and why.
+    pub(crate) not_considered: HashMap<usize, NotConsidered>,
+    /// The rows to show, in the order in which they are shown.
+    pub(crate) rows: Vec<usize>,
+    /// The summands at the top of the formula, if they are shown with each job.
+    summands: Option<Vec<Summand>>,
+    /// The ranking compared with itself, which counts the jobs of each entity and of each queue, for
+    /// a page.
+    pub(crate) groups: Option<Comparison>,
+    /// Made when it is asked for, as lines for programs do without it.
+    checked: OnceLock<Checked>,
+}
+
+impl<'a> RankAnswer<'a> {
+    /// Ranks the queue of a site.
+    ///
+    /// # Errors
+    /// The jobs cannot be read, the formula is not arithmetic, or none of the jobs to show exists.
+    pub fn new(
+        site: &'a Site,
+        given: GivenFormula,
+        question: RankQuestion,
+        warnings: &mut Warnings,
+    ) -> Result<Self, AnswerError> {
+        if question.terms && site.numbers() == NumberMode::Decimal {
+            return Err(AnswerError::question(Message::asking(
+                "terms follow Python's arithmetic: ",
+                [Need::PythonNumbers],
+            )));
+        }
+        let request = RankRequest {
+            sprio_columns: question.terms,
+            applies_tree: question.is_for_page,
+            ..RankRequest::from(given.parsed()?)
+        };
+        let read = read_jobs(site, &given, &request, warnings)?;
+        let queue = rank_jobs(site, read, warnings)?;
+        let (filter, all) = (question.filter(), all_rows(&queue.ranking));
+        let mut rows = selected_rows(filter, all, site, &queue.table, warnings)?;
+        rows.truncate(question.top.unwrap_or(usize::MAX));
+        let mut ranks = vec![0; queue.table.len()];
+        for (place, &row) in queue.ranking.order().iter().enumerate() {
+            ranks[row] = place + 1;
+        }
+        Ok(Self {
+            site,
+            ranks,
+            not_considered: queue.not_considered.iter().copied().collect(),
+            rows,
+            summands: question.terms.then(|| queue.program.summands()),
+            groups: question.is_for_page.then(|| groups(&queue)),
+            checked: OnceLock::new(),
+            question,
+            given,
+            queue,
+        })
+    }
+
+    /// What becomes of the formula. With a filter, what is found in jobs that are not shown is no
+    /// finding.
+    pub fn checked(&self) -> &Checked {
+        self.checked.get_or_init(|| {
+            let queue = &self.queue;
+            let mut checked = self.site.check_ranked(&self.given.submitted, queue);
+            if !self.question.filter().is_empty() {
+                let mut is_shown = vec![false; queue.table.len()];
+                for &row in &self.rows {
+                    is_shown[row] = true;
+                }
+                let shown = error_findings_of(&queue.table, &queue.ranking, |row| is_shown[row]);
+                let findings = &mut checked.findings;
+                findings.retain(|found| !FAILURE_CODES.contains(&found.code));
+                findings.extend(self.given.in_source(shown));
+            }
+            checked
+        })
+    }
+
+    /// The summands that are shown.
+    pub(crate) fn terms(&self) -> Option<TermColumns<'_>> {
+        let mut terms = TermColumns::new(&self.queue.program, self.summands.as_ref()?);
+        if !self.queue.sprio_columns.is_empty() {
+            terms.sprio = &self.queue.sprio_columns;
+            terms.summands = &[];
+        }
+        Some(terms)
+    }
+
+    /// A job, with its rank in the whole order.
+    pub(crate) fn job(&self, row: usize) -> Job<'_> {
+        let RankedQueue { table, ranking, .. } = &self.queue;
+        let rank = match self.ranks[row] {
+            0 => None,
+            rank => Some(rank),
+        };
+        let state = table.state(row);
+        let is_slurm_priority = self.queue.is_slurm_priority;
+        let found = ranking.score(row);
+        let score = found.as_ref().map(|found| found.value);
+        let (exact, error) = exact_or_error(found.map(|found| found.unrounded));
+        let value = match score {
+            _ if !is_slurm_priority => None,
+            // Slurm holds a job by a priority of 0
+            _ if state == JobState::Held => Some(0),
+            // the formula of the priority ends at the largest number of 32 bits
+            score => score.map(|score| score as u32),
+        };
+        let logged_score = score.map(|score| logged(score, is_slurm_priority));
+        let not_considered = self.not_considered.get(&row).copied();
+        let (excluded, reason) = excluded(table, row, rank, not_considered).unzip();
+        let mut inputs = Vec::new();
+        for name in self.inputs() {
+            inputs.push((&**name, self.input(name, row)));
+        }
+        let mut shown_terms = None;
+        if let Some(terms) = self.terms() {
+            let mut valued = Vec::new();
+            for ((span, text), value) in iter::zip(terms.parts(), terms.values(table, row)) {
+                valued.push(Term { span, text, value });
+            }
+            shown_terms = Some(valued);
+        }
+        Job {
+            rank,
+            id: table.id(row),
+            entity: table.entity(row),
+            queue: table.queue(row),
+            state: state.letter(),
+            score,
+            value,
+            exact,
+            logged: logged_score,
+            error,
+            considered: rank.is_some(),
+            excluded,
+            reason,
+            inputs,
+            terms: shown_terms,
+        }
+    }
+
+    /// The inputs that are shown.
+    pub(crate) fn inputs(&self) -> &[Box<str>] {
+        if self.question.inputs {
+            self.queue.program.inputs()
+        } else {
+            &[]
+        }
+    }
+
+    /// The texts of the summands that are shown.
+    pub(crate) fn term_texts(&self) -> Vec<&str> {
+        let mut texts = Vec::new();
+        if let Some(terms) = self.terms() {
+            for (_, text) in terms.parts() {
+                texts.push(text);
+            }
+        }
+        texts
+    }
+
+    fn input(&self, name: &str, row: usize) -> Option<Value> {
+        let column = self.queue.table.column(name)?;
+        // of a job that the scheduler ignores, 0 would be an amount that nobody has read
+        if self.queue.table.exclusion(row).is_some() && !column.is_set(row) {
+            return None;
+        }
+        Some(column.value(row))
+    }
+
+    /// Writes one JSON object per job.
+    pub(crate) fn write_ndjson(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_in_order(&self.rows, out, |rows, text| {
+            for &row in rows {
+                // every value of an answer can be serialised
+                _ = serde_json::to_writer(&mut *text, &self.job(row));
+                text.push(b'\n');
+            }
+        })
+    }
+
+    fn summary(&self) -> impl Serialize {
+        let RankedQueue { table, ranking, .. } = &self.queue;
+        let scores = ranking.scores();
+        let mut errors_by_kind = BTreeMap::new();
+        for (kind, jobs) in scores.errors_by_kind() {
+            errors_by_kind.insert(kind.description(), jobs);
+        }
+        object! {
+            jobs: table.len(),
+            considered: ranking.order().len(),
+            ignored: table.len() - scores.count(),
+            errors: ranking.error_count(),
+            errors_by_kind,
+            ties: ranking.ties(),
+        }
+    }
+
+    /// Writes comma-separated values as in RFC 4180.
+    pub(crate) fn write_csv(&self, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+        let mut header: Vec<String> = HEADER.split(',').map(str::to_owned).collect();
+        for name in self.inputs() {
+            header.push(guarded(name, cells).into_owned());
+        }
+        for text in self.term_texts() {
+            header.push(guarded(text, cells).into_owned());
+        }
+        let mut first_line = Vec::new();
+        csv::Writer::from_writer(&mut first_line).write_record(&header)?;
+        out.write_all(&first_line)?;
+        write_in_order(&self.rows, out, |rows, text| {
+            let mut writer = csv::Writer::from_writer(text);
+            for &row in rows {
+                // a text in memory can be written
+                _ = writer.write_record(fields(self.job(row), cells));
+            }
+        })
+    }
+}
+
+impl Serialize for RankAnswer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let answer = object! {
+            formula: self.given.text(),
+            jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
+            summary: self.summary(),
+            decides: self.queue.decides(),
+        };
+        answer.serialize(serializer)
+    }
+}
+
+/// A job of a ranking.
+#[derive(Serialize)]
+pub(crate) struct Job<'a> {
+    pub(crate) rank: Option<usize>,
+    pub(crate) id: &'a str,
+    pub(crate) entity: &'a str,
+    pub(crate) queue: &'a str,
+    pub(crate) state: &'static str,
+    /// The value that jobs are sorted by; in JSON null if it is not finite.
+    pub(crate) score: Option<f64>,
+    /// Slurm's priority, as `squeue` prints it with `%Q`: 0 for a job that is held. Absent for
+    /// another formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<u32>,
+    /// Python's `repr` of the value before it is rounded to float32.
+    pub(crate) exact: Option<String>,
+    /// The digits that OpenPBS logs.
+    pub(crate) logged: Option<String>,
+    #[serde(serialize_with = "serialize_error")]
+    pub(crate) error: Option<&'a ScoreError>,
+    pub(crate) considered: bool,
+    /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`,
+    /// `routing queue` or `invalid`.
+    pub(crate) excluded: Option<&'static str>,
+    /// The same in words.
+    pub(crate) reason: Option<String>,
+    /// The inputs that are shown; a value is missing if the scheduler ignores the job and it was
+    /// not read.
+    #[serde(
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "serialize_inputs"
+    )]
+    pub(crate) inputs: Vec<(&'a str, Option<Value>)>,
+    /// As in the explanation of a job; absent unless they are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) terms: Option<Vec<Term<'a>>>,
+}
+
+/// A summand of the formula.
+#[derive(Serialize)]
+pub(crate) struct Term<'a> {
+    pub(crate) span: Span,
+    pub(crate) text: &'a str,
+    /// Missing where the formula fails.
+    pub(crate) value: Option<Value>,
+}
+
+/// The summands of a formula, with their values for each job.
+pub(crate) struct TermColumns<'a> {
+    program: &'a Program,
+    summands: &'a [Summand],
+    /// The columns of `sprio`, each a whole number, which take the place of the summands of Slurm's priority.
+    sprio: &'a [(String, Program)],
+}
+
+impl<'a> TermColumns<'a> {
+    /// The summands at the top of a formula.
+    pub(crate) fn new(program: &'a Program, summands: &'a [Summand]) -> Self {
+        Self {
+            program,
+            summands,
+            sprio: &[],
+        }
+    }
+
+    /// Where each summand is, and its text with its sign. A column of `sprio` is no part of the
+    /// formula's text.
+    pub(crate) fn parts(&self) -> Vec<(Span, &'a str)> {
+        let mut parts = Vec::new();
+        for summand in self.summands {
+            parts.push((summand.span, &*summand.text));
+        }
+        for (name, _) in self.sprio {
+            parts.push((Span::new(0, 0), name.as_str()));
+        }
+        parts
+    }
+
+    /// The value of each summand for a job, with its sign; `None` where the formula fails.
+    pub(crate) fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
+        let mut values = Vec::new();
+        for (_, program) in self.sprio {
+            values.push(sprio_value(program, table, row));
+        }
+        if self.summands.is_empty() {
+            return values;
+        }
+        let Some(inputs) = inputs(self.program, table, row) else {
+            return vec![None; self.summands.len()];
+        };
+        let trace = self.program.trace(&inputs);
+        for summand in self.summands {
+            values.push(match trace.result {
+                Ok(_) => trace.summand(summand),
+                Err(_) => None,
+            });
+        }
+        values
+    }
+}
+
+/// The value of a column as `sprio` prints it: the nearest whole number, an even one in the middle.
+fn sprio_value(program: &Program, table: &JobTable, row: usize) -> Option<Value> {
+    let inputs = inputs(program, table, row)?;
+    let value = nearest_double(&program.evaluate(&inputs).ok()?)?;
+    Some(Value::Int(value.round_ties_even() as i64))
+}
+
+/// Reads the jobs of a site with what the formula needs.
+///
+/// # Errors
+/// The jobs cannot be read, or the formula is not arithmetic.
+pub(crate) fn read_jobs(
+    site: &Site,
+    given: &GivenFormula,
+    request: &RankRequest<'_>,
+    warnings: &mut Warnings,
+) -> Result<JobsToRank, AnswerError> {
+    warnings.add_site(site, &request.formula.names());
+    let mut read = site.read_jobs_to_rank(request)?;
+    warnings.add(std::mem::take(&mut read.jobs.warnings));
+    if read.program.is_some() {
+        return Ok(read);
+    }
+    let given = Box::new(given.clone());
+    Err(AnswerError::NotArithmetic(given, read.findings))
+}
+
+/// Ranks the jobs.
+///
+/// # Errors
+/// The fair-share tree cannot be read.
+pub(crate) fn rank_jobs(
+    site: &Site,
+    read: JobsToRank,
+    warnings: &mut Warnings,
+) -> Result<RankedQueue, AnswerError> {
+    let mut queue = site.rank_read_jobs(read)?;
+    if let Some(at) = site.priorities_at() {
+        queue.rules.push(Rule::new("ages at", clock_time(at)));
+    }
+    warnings.add(queue.warnings.clone());
+    Ok(queue)
+}
+
+/// The ranking compared with itself.
+fn groups(queue: &RankedQueue) -> Comparison {
+    let side = ComparedRanking {
+        table: &queue.table,
+        ranking: &queue.ranking,
+        under_threshold: Vec::new(),
+        tree: queue.assessed_tree(),
+    };
+    Comparison::new(&side, &side)
+}
+
+/// Every row of a ranking: the ranked ones first, then the others.
+pub(crate) fn all_rows(ranking: &Ranking) -> Vec<usize> {
+    let mut rows = ranking.order().to_vec();
+    let mut is_ranked = vec![false; ranking.scores().len()];
+    for &row in &rows {
+        is_ranked[row] = true;
+    }
+    for (row, is_ranked) in is_ranked.into_iter().enumerate() {
+        if !is_ranked {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// The `repr` of a value, or why the job has no value.
+pub(crate) fn exact_or_error(
+    result: Option<Result<impl ToString, &ScoreError>>,
+) -> (Option<String>, Option<&ScoreError>) {
+    match result {
+        Some(Ok(value)) => (Some(value.to_string()), None),
+        Some(Err(error)) => (None, Some(error)),
+        None => (None, None),
+    }
+}
+
+/// The digits that OpenPBS logs for a value, which has become a C float; of Slurm's priority, a
+/// whole number of 32 bits, all digits.
+pub fn logged(score: f64, is_slurm_priority: bool) -> String {
+    if is_slurm_priority {
+        (score as u32).to_string()
+    } else {
+        amounts::logged(score)
+    }
+}
+
+/// Why the scheduler does not consider a job: `state`, `threshold`, `no shares`, `partition`,
+/// `routing queue` or `invalid`, and in words.
+pub fn excluded(
+    table: &JobTable,
+    row: usize,
+    rank: Option<usize>,
+    not_considered: Option<NotConsidered>,
+) -> Option<(&'static str, String)> {
+    if let Some(exclusion) = table.exclusion(row) {
+        let keyword = match exclusion {
+            Exclusion::Invalid { .. } => "invalid",
+            Exclusion::Partition { .. } => "partition",
+            Exclusion::RoutingQueue => "routing queue",
+            _ => "state",
+        };
+        return Some((keyword, exclusion.to_string()));
+    }
+    match not_considered {
+        Some(reason @ NotConsidered::NoShares) => Some(("no shares", reason.to_string())),
+        Some(reason) => Some(("threshold", reason.to_string())),
+        None if rank.is_some() => None,
+        None => {
+            let state = table.state(row).letter();
+            Some(("state", format!("not considered (state {state})")))
+        }
+    }
+}
+
+fn serialize_error<S: Serializer>(
+    error: &Option<&ScoreError>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    error.map(error_numbers).serialize(serializer)
+}
+
+/// Why the formula has no value for a job.
+pub(crate) fn error_numbers(error: &ScoreError) -> impl Serialize {
+    let (exception, operands) = match error {
+        ScoreError::Raised(raised) => (Some(raised.kind().exception()), raised.operands()),
+        _ => (None, &[][..]),
+    };
+    let mut values = Vec::new();
+    for operand in operands {
+        values.push(object! { value: operand.value.repr(), span: operand.span });
+    }
+    object! {
+        kind: error.kind().description(),
+        #[serde(flatten)]
+        exception: exception.map(|exception| object! { exception }),
+        message: error.to_string(),
+        span: error.span(),
+        #[serde(flatten)]
+        operands: (!values.is_empty()).then_some(object! { operands: values }),
+    }
+}
+
+/// The inputs by their names: a number if JSON can represent it, else its `repr` in Python.
+fn serialize_inputs<S: Serializer>(
+    inputs: &[(&str, Option<Value>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut by_name: BTreeMap<&str, serde_json::Value> = BTreeMap::new();
+    for (name, value) in inputs {
+        by_name.insert(
+            name,
+            match value {
+                None => serde_json::Value::Null,
+                Some(Value::Int(integer)) => (*integer).into(),
+                Some(Value::Float(float)) if float.is_finite() => (*float).into(),
+                Some(other) => other.repr().into(),
+            },
+        );
+    }
+    by_name.serialize(serializer)
+}
+
+/// The fields of every job; the inputs and the summands that are shown follow.
+const HEADER: &str =
+    "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
+
+fn fields(job: Job<'_>, cells: CsvText) -> Vec<String> {
+    let text = |text: &str| guarded(text, cells).into_owned();
+    let mut fields = vec![
+        job.rank.map(|rank| rank.to_string()).unwrap_or_default(),
+        text(job.id),
+        text(job.entity),
+        text(job.queue),
+        job.state.to_owned(),
+        // an infinite value is ordered, and CSV has no number for it
+        repr(
+            job.score
+                .filter(|score| score.is_finite())
+                .map(Value::Float),
+        ),
+        job.exact.unwrap_or_default(),
+        job.logged.unwrap_or_default(),
+        text(&job.error.map(ToString::to_string).unwrap_or_default()),
+        job.considered.to_string(),
+        job.excluded.unwrap_or_default().to_owned(),
+        text(&job.reason.unwrap_or_default()),
+    ];
+    for (_, value) in job.inputs {
+        fields.push(repr(value));
+    }
+    for term in job.terms.unwrap_or_default() {
+        fields.push(repr(term.value));
+    }
+    fields
+}
+
+fn repr(value: Option<Value>) -> String {
+    value.map(|value| value.repr()).unwrap_or_default()
+}
+
+/// Which jobs of the ranked queue are shown, and what of each.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct RankQuestion {
+    /// Show only the first N jobs
+    #[cfg_attr(
+        feature = "command",
+        arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)
+    )]
+    pub top: Option<usize>,
+    /// The jobs to show.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    pub(crate) jobs: NamedJobs,
+    /// Whose jobs are shown.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    pub(crate) entities: NamedEntities,
+    /// The queues whose jobs are shown.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    pub(crate) queues: NamedQueues,
+    /// Show the inputs of the formula for each job
+    #[cfg_attr(feature = "command", arg(long))]
+    pub inputs: bool,
+    /// Show the summands of the formula for each job
+    ///
+    /// With their signs, as `sprio -l` does: added up they are the value
+    #[cfg_attr(feature = "command", arg(long))]
+    pub terms: bool,
+    /// Whether a page shows the answer, which has the groups and the fair-share tree too.
+    #[serde(skip)]
+    #[cfg_attr(feature = "command", arg(skip))]
+    pub is_for_page: bool,
+}
+
+impl RankQuestion {
+    /// The jobs to show.
+    pub(crate) fn filter(&self) -> JobFilter<'_> {
+        JobFilter {
+            jobs: &self.jobs.job,
+            entities: &self.entities.entity,
+            queues: &self.queues.queue_name,
+        }
+    }
+}

@@ -9,8 +9,8 @@ use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, ReportArgs, format};
 use crate::cli::messages::{answered, show_rankings};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::rank::answer::RankAnswer;
-use crate::commands::rank::question::RankQuestion;
+use crate::commands::rank::RankAnswer;
+use crate::commands::rank::RankQuestion;
 
 const FORMATS: [Format; 5] = [
     Format::Human,

@@ -10,7 +10,7 @@ use jsf_openpbs::amounts;
 use jsf_site::RankedQueue;
 
 use crate::answer::{Answer, CsvText, Format};
-use crate::commands::rank::answer::{Job, RankAnswer};
+use crate::commands::rank::{Job, RankAnswer};
 use crate::commands::shares::view::tree_section;
 use crate::given_formula::GivenFormula;
 use crate::view::charts::{Axis, Plot, StepLine};

@@ -12,7 +12,7 @@ use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{SiteArgs, require_one_reader};
-use crate::commands::replay::answer::ReplayAnswer;
+use crate::commands::replay::ReplayAnswer;
 use crate::given_formula::GivenFormula;
 
 /// `jsf replay`

@@ -9,8 +9,8 @@ use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, format};
 use crate::cli::messages::{answered, show_rankings};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::trajectory::answer::TrajectoryAnswer;
-use crate::commands::trajectory::question::TrajectoryQuestion;
+use crate::commands::trajectory::TrajectoryAnswer;
+use crate::commands::trajectory::TrajectoryQuestion;
 
 const FORMATS: [Format; 5] = [
     Format::Human,
