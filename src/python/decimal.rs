@@ -183,6 +183,7 @@ fn all_from_python(items: &[Value]) -> Result<Vec<Value>, Raised> {
 pub(super) fn to_python(value: &Value) -> Value {
     match value {
         Value::Decimal(value) if value.is_integer() => {
+            // `trunc` also makes the scale 0, so that the mantissa is the number
             Value::int(BigInt::from(value.trunc().mantissa()))
         }
         Value::Decimal(_) => Value::Float(value.to_f64().unwrap_or(f64::NAN)),
@@ -222,6 +223,7 @@ fn rounded(digits: &BigInt, scale: i64) -> Result<Decimal, Raised> {
 /// `ZeroDivisionError` for zero to a negative power; [`ErrorKind::Complex`] for a fractional power
 /// of a negative number; [`ErrorKind::Decimal`] for a result beyond the largest decimal.
 fn power(x: Decimal, y: Decimal) -> Result<Value, Raised> {
+    // a zero of `rust_decimal` may be negative
     if x.is_zero() && y.is_sign_negative() && !y.is_zero() {
         return Err(Raised::zero_to_negative_power());
     }
@@ -545,8 +547,10 @@ fn to_decimal(digits: &BigInt, scale: i64) -> Option<Decimal> {
     let excess = (digits.bits().saturating_sub(DIGIT_BITS) * 3 / 10) as i64;
     let mut dropped = excess.max(scale - MAX_SCALE).max(0);
     while dropped <= scale {
+        // it fits, since the check above bounds the scale
         let kept = divide_to_nearest(digits, &power_of_ten(dropped as u32));
         if kept.bits() <= DIGIT_BITS {
+            // at most `MAX_SCALE`, since so many digits were dropped before
             return Decimal::try_from_i128_with_scale(kept.to_i128()?, (scale - dropped) as u32)
                 .ok();
         }

@@ -197,6 +197,7 @@ pub(super) fn fraction_and_exponent(value: f64) -> (f64, i64) {
     let (significand, exponent) = decompose(value);
     let length = 64 - i64::from(significand.leading_zeros());
     (
+        // exact: the significand has at most 53 bits, and the power only changes the exponent
         significand as f64 * power_of_two(-length),
         exponent + length,
     )
@@ -220,6 +221,7 @@ pub(super) fn modf(x: f64) -> Value {
     // inf - inf would be nan; C's `modf` gives 0
     let fraction = if x.is_infinite() { 0.0 } else { x - whole };
     Value::tuple(vec![
+        // the sign of `x` also for a zero: `modf(-2.0)` is `(-0.0, -2.0)`
         Value::Float(fraction.copysign(x)),
         Value::Float(whole),
     ])
@@ -239,6 +241,7 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
             ));
         }
     };
+    // first: CPython raises no range error for these, whatever the exponent is
     if x == 0.0 || !x.is_finite() {
         return Ok(x);
     }
@@ -264,6 +267,7 @@ pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64,
     }
     // more steps than there are doubles lead to `y`
     let steps = steps.to_big().to_u64().unwrap_or(u64::MAX);
+    // CPython's order: without steps, and for a nan in `x`, the result is `x`, even if `y` is a nan
     if steps == 0 || x.is_nan() || x.to_bits() == y.to_bits() {
         return Ok(x);
     }
@@ -295,6 +299,7 @@ pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64,
 /// `nextafter(x, y)`.
 pub(super) fn nextafter(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() {
+        // glibc's `nextafter` returns the sum for a nan too, which makes a signaling nan quiet
         x + y
     // C's `nextafter` returns `y`, whose zero may have the other sign
     } else if x == y {

@@ -347,6 +347,8 @@ fn count_error(function: Function, python: PythonVersion, given: usize) -> Optio
                 "{name}() takes exactly {most} arguments ({given} given)"
             ))
         }
+        // without the module, unlike the text of `One`: CPython's `_PyArg_CheckPositional` gets the
+        // bare name
         Signature::Between(least, most) if given < least || given > most => {
             let (bound, count) = match (least == most, given < least) {
                 (true, _) => ("", most),
@@ -442,6 +444,7 @@ fn check_names<V>(
     given: usize,
     keywords: &[(&str, V)],
 ) -> Result<(), Raised> {
+    // never more: `check_counts` comes first
     let filled = parameters.names.get(..given).unwrap_or(parameters.names);
     for (parameter, place) in filled.iter().zip(1..) {
         if !parameter.is_empty() && keyword_argument(keywords, parameter).is_some() {

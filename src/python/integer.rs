@@ -174,6 +174,7 @@ pub(super) fn divide_to_nearest(x: &BigInt, y: &BigInt) -> BigInt {
 
 /// `x ** y`. With a negative exponent, both operands are converted to floats first.
 fn power(x: Integer, y: Integer, work: &WorkLimit) -> Result<Value, Raised> {
+    // first, also for a base of 0 or 1: `1 ** -1` is `1.0`, and `0 ** -1` is an error
     if y.is_negative() {
         return float::power(x.to_float()?, y.to_float()?).map(Value::Float);
     }
@@ -301,6 +302,7 @@ pub(super) fn big_to_float(value: &BigInt) -> Result<f64, Raised> {
 /// A positive integer, rounded to 53 bits, as `(m, e)` where it is `m * 2^e` and `0.5 <= m < 1`.
 pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
     let (significand, exponent) = leading_bits(value.magnitude());
+    // rounded once: because of the sticky bit, a number above a midpoint is not taken for a tie
     let mantissa = significand as f64 * power_of_two(-64);
     let bits = (exponent + 64) as f64;
     // rounding 64 bits to 53 may give 1

@@ -129,6 +129,7 @@ impl Python {
     /// `op x`.
     #[inline]
     pub fn unary(&self, op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+        // before the operators, to which such a value is of a wrong type
         if x.is_unknown() {
             complex::unary(op, x)
         } else if self.has_decimals {

@@ -93,6 +93,7 @@ impl ComparisonOperator {
 /// `op x`.
 #[inline]
 pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
+    // first: `not` takes any value, not only numbers
     if op == UnaryOperator::Not {
         return Ok(Value::Bool(!x.truth()));
     }
@@ -131,6 +132,7 @@ pub(super) fn binary(
     work: &WorkLimit,
 ) -> Result<Value, Raised> {
     let result = match (x, y) {
+        // shortcuts: `binary_on_any_types` gives the same for these two pairs
         (Value::Int(a), Value::Int(b)) => {
             integer::binary(op, Integer::Small(*a), Integer::Small(*b), work)?
         }
@@ -248,6 +250,7 @@ fn repeat(
     let count = match count.integer() {
         // a negative count gives an empty sequence
         Some(Integer::Small(count)) => usize::try_from(count).unwrap_or(0),
+        // of either sign: CPython converts the count to a C `ssize_t` before it looks at the sign
         Some(Integer::Big(_)) => {
             return Err(Raised::overflow(
                 "cannot fit 'int' into an index-sized integer",
@@ -260,6 +263,7 @@ fn repeat(
             )));
         }
     };
+    // before the limit: CPython repeats an empty sequence any number of times
     if items.is_empty() || count == 0 {
         return Ok(sequence_like(sequence, Vec::new()));
     }
@@ -340,6 +344,7 @@ pub(super) fn holds(op: ComparisonOperator, ordering: Option<Ordering>) -> bool 
         Op::LessOrEqual => matches!(ordering, Some(Ordering::Less | Ordering::Equal)),
         Op::Greater => ordering == Some(Ordering::Greater),
         Op::GreaterOrEqual => matches!(ordering, Some(Ordering::Greater | Ordering::Equal)),
+        // never asked: `compare_mixed` answers membership before it compares anything
         Op::In | Op::NotIn => false,
     }
 }
@@ -351,6 +356,7 @@ fn compare_mixed(
     work: &WorkLimit,
 ) -> Result<bool, Raised> {
     match (op, x, y) {
+        // before the pairs of sequences: `(1,) in ((1,),)` is membership, not an order
         (ComparisonOperator::In, ..) => contains(y, x, work),
         (ComparisonOperator::NotIn, ..) => Ok(!contains(y, x, work)?),
         (_, Value::Tuple(a), Value::Tuple(b)) | (_, Value::List(a), Value::List(b)) => {
@@ -390,6 +396,8 @@ fn compare_sequences(
         return Ok(op == ComparisonOperator::NotEqual);
     }
     for (a, b) in x.iter().zip(y) {
+        // the operator itself is tried on this pair alone, as in CPython's `list_richcompare`, so
+        // that only a pair that differs can raise
         if !is_same_or_equal(a, b, work)? {
             return if only_equality {
                 Ok(op == ComparisonOperator::NotEqual)
@@ -471,6 +479,7 @@ fn order_integer_and_float(x: Integer, y: f64) -> Option<Ordering> {
         _ if y.is_nan() => None,
         // 0 is used for any finite number
         _ if y.is_infinite() => 0.0.partial_cmp(&y),
+        // up to 2^53 the double is exact, and no `BigInt` is needed
         Integer::Small(value) if value.unsigned_abs() <= MAX_EXACT_INT.unsigned_abs() => {
             (value as f64).partial_cmp(&y)
         }

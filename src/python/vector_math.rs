@@ -99,6 +99,7 @@ trait Kernel<const N: usize> {
 }
 
 /// The rows of a vectorized loop: a fixed number, and a multiple of every vector length.
+// also 64 because `packed` makes a bit of a `u64` of each row
 const BLOCK: usize = 64;
 /// The rows that are approximated before the library computes the uncertain ones among them: few
 /// enough for the first-level cache.
@@ -219,6 +220,7 @@ fn collect_rows(uncertain_flags: &UncertainFlags, rows: &mut [u16; BATCH]) -> us
     for (block_start, flags) in (0u16..).step_by(BLOCK).zip(uncertain_flags) {
         let mut mask = packed(flags);
         while mask != 0 {
+            // it fits: a batch has 512 rows
             rows[count] = block_start + mask.trailing_zeros() as u16;
             count += 1;
             mask &= mask - 1;
@@ -315,6 +317,7 @@ const EXP_Q: [f64; 9] = [
 const MAX_EXP_ARGUMENT: f64 = 708.0;
 
 /// Adding this to a small number rounds it to an integer, held in the lowest bits of the sum.
+// 1.5 and not 1: the sum with a negative number, too, stays above 2^52, where doubles are integers
 const ROUND_TO_INT: f64 = 1.5 * (1u64 << 52) as f64;
 
 /// `e^(high + low)`, where `low` is less than 2⁻⁵² of `high`. `margin` is that of [`rounded`].

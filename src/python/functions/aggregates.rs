@@ -119,6 +119,7 @@ pub(super) fn sumprod(p: &Value, q: &Value, work: &WorkLimit) -> Result<Value, R
     let (p, q) = (p.iterable_argument()?, q.iterable_argument()?);
     let mut pairs = p.iter().zip(q).peekable();
     let mut integers = 0_i64;
+    // only looked at: the pair that ends this loop belongs to the next one
     while let Some((p, q)) = pairs.peek()
         && let Some(product) = small_product(p, q)
         && let Some(sum) = integers.checked_add(product)
@@ -140,6 +141,7 @@ pub(super) fn sumprod(p: &Value, q: &Value, work: &WorkLimit) -> Result<Value, R
         (floats, has_floats) = (next, true);
         pairs.next();
     }
+    // not always: `+ 0.0` would make a float of a sum of integers
     if has_floats {
         total = operators::binary(
             BinaryOperator::Add,
@@ -171,6 +173,7 @@ fn small_product(p: &Value, q: &Value) -> Option<i64> {
 /// Two floats, or a float and an integer.
 fn float_factors(p: &Value, q: &Value) -> Option<(f64, f64)> {
     match (p, q) {
+        // bools count here, as in CPython, unlike among the integers above
         (Value::Float(p), Value::Float(q)) => Some((*p, *q)),
         // an integer beyond the doubles is left to `*`, which raises
         (Value::Float(p), q) => Some((*p, q.integer()?.to_float().ok()?)),
@@ -383,6 +386,7 @@ fn library_hypot(coordinates: &[Value], python: PythonVersion) -> Result<f64, Ra
     }
     let coordinates = coordinates.into_iter().collect::<Result<Vec<_>, _>>()?;
     let length = coordinates.iter().copied().reduce(f64::hypot);
+    // never empty: before Python 3.8 `hypot` takes two
     let length = length.unwrap_or_default();
     if length.is_infinite() && coordinates.iter().all(|coordinate| coordinate.is_finite()) {
         return Err(Raised::range());
@@ -519,6 +523,7 @@ fn round_integer(value: Integer, digits: i64, work: &WorkLimit) -> Result<Value,
     // a power and a division, each quadratic in the length
     let words = value.word_count();
     work.take(words.saturating_mul(words).saturating_mul(2))?;
+    // the cast is safe: `places` is at most a third of the limit of bits, plus 2
     let unit = BigInt::from(10).pow(places as u32);
     integer::value_within_limit(integer::divide_to_nearest(&value.to_big(), &unit) * unit)
 }

@@ -58,6 +58,7 @@ fn wrong_call(
     python: PythonVersion,
     error: Raised,
 ) -> Raised {
+    // the other functions with named parameters take any object, which binding does not convert
     if function != Function::Isclose || !python.converts_while_binding() {
         return error;
     }
@@ -89,6 +90,7 @@ pub(super) fn call_by_position(
         (F::Bool, values) => return Ok(Value::Bool(values.first().is_some_and(Value::truth))),
         (F::Float, []) => Ok(0.0),
         (F::Float, [x]) => aggregates::to_float(x),
+        // no overflow: a `Vec` has at most `isize::MAX` items
         (F::Len, [x]) => return Ok(Value::Int(x.length()? as i64)),
         (F::Ceil, [x]) => return aggregates::to_integer(x, f64::ceil),
         (F::Floor, [x]) => return aggregates::to_integer(x, f64::floor),
@@ -98,6 +100,7 @@ pub(super) fn call_by_position(
         (F::Perm, [n, k]) => return perm(n, k, python),
         (F::Comb, [n, k]) => return comb(n, k, work),
         (F::Isqrt, [x]) => return isqrt(x, work),
+        // what Python returns without arguments: the neutral elements
         (F::Gcd, values) => return fold(values, Value::Int(0), gcd, work),
         (F::Lcm, values) => return fold(values, Value::Int(1), lcm, work),
         (F::Divmod, [x, y]) => return aggregates::divmod(x, y, work),
@@ -219,6 +222,7 @@ pub(super) fn accumulate(
 ) -> Result<Value, Raised> {
     let mut result = start;
     for item in items.iterable_argument()? {
+        // by `python`, since these may be decimals
         result = python.binary(op, &result, item)?;
     }
     Ok(result)

@@ -139,6 +139,7 @@ fn fmod(x: f64, y: f64) -> Result<f64, Raised> {
     if !x.is_nan() && !y.is_nan() && (x.is_infinite() || y == 0.0) {
         return Err(Raised::domain());
     }
+    // `%` on doubles is C's `fmod`, which is exact
     Ok(x % y)
 }
 
@@ -188,6 +189,8 @@ pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
             if value.sign() == num_bigint::Sign::Minus {
                 return Err(Raised::domain());
             }
+            // as in CPython's `loghelper`: the exponent is split off only where the conversion
+            // overflows
             match integer::big_to_float(value) {
                 Ok(double) => logarithm_of_float(function, double),
                 Err(_) => {
@@ -206,6 +209,8 @@ pub(super) fn logarithm(function: Function, x: &Value) -> Result<f64, Raised> {
 /// `log(x, base)`.
 pub(super) fn logarithm_to_base(x: &Value, base: &Value) -> Result<f64, Raised> {
     let numerator = logarithm(Function::Log, x)?;
+    // CPython divides the two floats as `/` does: a base of 1 is a ZeroDivisionError, not a domain
+    // error
     float::divide(numerator, logarithm(Function::Log, base)?)
 }
 
@@ -229,7 +234,6 @@ fn c_logarithm(function: Function, x: f64) -> f64 {
 }
 
 /// A polynomial approximation to the cube root between 1/2 and 1, the constant term first.
-#[allow(clippy::excessive_precision)]
 const CBRT_POLYNOMIAL: [f64; 7] = [
     0.354895765043919860,
     1.50819193781584896,
@@ -241,11 +245,9 @@ const CBRT_POLYNOMIAL: [f64; 7] = [
 ];
 
 /// The cube root of 2.
-#[allow(clippy::excessive_precision)]
 const CBRT_2: f64 = 1.2599210498948731648;
 
 /// The cube root of 4.
-#[allow(clippy::excessive_precision)]
 const CBRT_4: f64 = 1.5874010519681994748;
 
 /// `cbrt(x)`, as the GNU C library computes it: the polynomial, one step of Halley's method, and a
@@ -263,6 +265,7 @@ fn cbrt(x: f64) -> f64 {
         .rev()
         .fold(0.0, |sum, term| sum * fraction + term);
     let cube = estimate * estimate * estimate;
+    // five cases, as in glibc's table `factor`: `%` has the sign of the exponent, also in C
     let factor = match exponent % 3 {
         -2 => 1.0 / CBRT_4,
         -1 => 1.0 / CBRT_2,
@@ -270,6 +273,7 @@ fn cbrt(x: f64) -> f64 {
         2 => CBRT_4,
         _ => 1.0,
     };
+    // in glibc's order, since each operation rounds
     let root = estimate * (cube + 2.0 * fraction) / (2.0 * cube + fraction) * factor;
     (root * float::power_of_two(exponent / 3)).copysign(x)
 }
@@ -392,6 +396,7 @@ const LANCZOS_DENOMINATOR: [f64; 13] = [
 /// Lanczos's sum. For large arguments it uses powers of `1/x`, which do not overflow.
 fn lanczos(x: f64) -> f64 {
     let [numerator, denominator] = [LANCZOS_NUMERATOR, LANCZOS_DENOMINATOR].map(|coefficients| {
+        // the bound and both orders are those of CPython's `lanczos_sum`
         if x < 5.0 {
             coefficients
                 .iter()
@@ -407,6 +412,7 @@ fn lanczos(x: f64) -> f64 {
 /// `sin(pi x)`, exact at multiples of 1/2.
 fn sin_pi(x: f64) -> f64 {
     let half_turns = x.abs() % 2.0;
+    // from 0 to 4, since `half_turns` is below 2
     let sine = match (2.0 * half_turns).round() as i32 {
         0 => (PI * half_turns).sin(),
         1 => (PI * (half_turns - 0.5)).cos(),
@@ -466,6 +472,7 @@ fn gamma_by_lanczos(x: f64, magnitude: f64) -> f64 {
     };
     let correction = rounding_error * G / base;
     if x < 0.0 {
+        // in the order of CPython's `m_tgamma`, since each operation rounds
         let mut result = -PI / sin_pi(magnitude) / magnitude * base.exp() / lanczos(magnitude);
         result -= correction * result;
         if magnitude < GAMMA_LARGE {
@@ -495,6 +502,7 @@ fn lgamma(x: f64) -> Result<f64, Raised> {
         return Ok(x.abs());
     }
     if x == x.floor() && x <= 2.0 {
+        // exact at the two zeros, 1 and 2, where Lanczos's sum would leave a rounding error
         return if x <= 0.0 {
             Err(Raised::domain())
         } else {
@@ -764,6 +772,7 @@ fn erfc(x: f64) -> f64 {
     if x.is_nan() {
         x
     } else if magnitude < f64::EPSILON / 16.0 {
+        // fdlibm's bound, 2^-56, below which the slope of `erf` no longer matters
         1.0 - x
     } else if magnitude < NEAR_ONE_START {
         let erf_minus_x = x * ratio(ERF_NEAR_ZERO, x * x);
