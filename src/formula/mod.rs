@@ -239,9 +239,7 @@ impl Template {
         // in the order of the text, in which numbers are filled in
         template.places.sort_unstable();
         // whatever numbers are filled in, the formula is not too long
-        if text.len() + template.places.len() * MAX_FILLED > MAX_LENGTH
-            && !template.places.is_empty()
-        {
+        if text.len() + template.places.len() * MAX_FILLED > MAX_LENGTH {
             let end = Span::new(text.len(), text.len());
             return Err(SyntaxError::too_long(end));
         }

@@ -215,6 +215,7 @@ impl<'p> Interpreter<'p> {
             Some(Instruction::Unary(_) | Instruction::Binary(_)) => {}
             // the callee is no operand
             Some(Instruction::Call { .. }) => _ = children.remove(0),
+            // of a chain of comparisons, the stack holds only two operands
             _ => children.clear(),
         }
         // an instruction that fails leaves its operands on the stack
@@ -222,12 +223,12 @@ impl<'p> Interpreter<'p> {
         let mut operands = Vec::new();
         for (child, value) in children.into_iter().zip(&self.buffers.stack[first..]) {
             let value = self.arithmetic.to_python(value);
+            // every job that fails keeps its operands
             if value.is_small() {
                 let span = expr.node(child).span;
                 operands.push(Operand { span, value });
             }
         }
-        // every job that fails keeps its operands
         EvalError {
             raised,
             span,

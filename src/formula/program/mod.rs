@@ -627,6 +627,7 @@ fn integer_literal(digits: &str, python: PythonVersion) -> Result<Value, Raised>
         Some("0b" | "0B") => (2, &digits[2..]),
         _ => (10, digits),
     };
+    // in base ten alone, whose conversion takes quadratic time in CPython
     if radix == 10 && digits.len() > MAX_DECIMAL_DIGITS && python.limits_decimal_digits() {
         return Err(too_many_digits(digits.len()));
     }

@@ -74,6 +74,7 @@ fn build(
 /// or be keywords.
 pub fn is_identifier(name: &str) -> bool {
     match parse(name) {
+        // another name if NFKC changes it: Python reads U+FB01 as the two letters `fi`
         Ok(expr) => expr.node(expr.root()).name() == Some(name),
         Err(_) => false,
     }

@@ -86,6 +86,7 @@ fn build(
             }
             Rule::comma => group.commas += 1,
             Rule::statement_rest => return Err(statement_error(&pair)),
+            // `EOI`, the end of the text, for which pest makes a pair too
             _ => {}
         }
     }
@@ -146,6 +147,7 @@ impl AstBuilder {
                 Rule::entry => {
                     let mut inner = part.clone().into_inner();
                     group.has_keys |=
+                        // not by the rule `spread` alone, which is also the `*` of a set
                         inner.any(|token| token.as_rule() == Rule::colon || token.as_str() == "**");
                     group.items.extend(self.parts(part)?);
                 }
@@ -470,6 +472,7 @@ impl AstBuilder {
         let ExprKind::Name(name) = kind else {
             return Err(SyntaxError::assignment_target(span));
         };
+        // CPython refuses these as names of keywords: `f(None=1)` is a SyntaxError
         if matches!(&*name, "True" | "False" | "None" | "__debug__") {
             return Err(SyntaxError::assignment_target(span));
         }
@@ -590,6 +593,8 @@ impl Operator {
         // comparisons, `and` and `or` become one node with all their operands
         match self {
             Self::Binary(op) => op != BinaryOperator::Power,
+            // `a < b is c` is one chain in Python; what contains `is` is never evaluated, so its
+            // shape is of no account
             _ => self == Self::Identity,
         }
     }
@@ -640,6 +645,7 @@ impl PrecedenceParser {
     /// Takes an operator between two operands, one of [`Operator::infix`].
     fn infix(&mut self, op: Operator, span: Span, expr: &mut Expr) -> Result<()> {
         let limit = match op {
+            // so `a if b else c if d else e` nests to the right: an earlier `else` stays pending
             Operator::If | Operator::Else => CONDITIONAL,
             _ => op.binding_power() - u8::from(op.is_left_associative()),
         };
@@ -689,6 +695,7 @@ impl PrecedenceParser {
     /// Replaces the operands of a complete operator, the last one, by its node.
     fn reduce(&mut self, op: Operator, span: Span, expr: &mut Expr) {
         let mut chain = Vec::new();
+        // the first one is `op` itself
         while let Some((before, _)) = self.last()
             && (chain.is_empty() || op.continues(before))
         {
@@ -857,6 +864,7 @@ fn skip_whitespace(text: &str, position: usize) -> usize {
 
 /// The length of the name or keyword at the start of `unparsed`, 0 if it starts with another token.
 fn word_length(unparsed: &str) -> usize {
+    // good enough for a message: what a name is, the grammar alone decides
     for (offset, character) in unparsed.char_indices() {
         let is_digit = offset > 0 && character.is_numeric();
         if character != '_' && !character.is_alphabetic() && !is_digit {
@@ -911,6 +919,7 @@ fn number_problem(text: &str) -> Option<&'static str> {
 
 /// Whether the word is a keyword of Python.
 pub(super) fn is_reserved(word: &str) -> bool {
+    // not `True`, `False` and `None`, which are names here, as for `ExprKind::Name`
     const RESERVED: [&str; 32] = [
         "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
         "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",

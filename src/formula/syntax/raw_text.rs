@@ -12,6 +12,7 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
     if text.len() > max_length {
         return Err(too_long(text, max_length));
     }
+    // anywhere, in a comment too: CPython refuses such a text before it looks for tokens
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
         return Err(SyntaxError::new(
             "the formula contains a NUL byte",
@@ -66,10 +67,13 @@ impl Scanner<'_> {
             match byte {
                 b'(' | b'[' | b'{' => self.open_bracket(byte, start)?,
                 b')' | b']' | b'}' => self.close_bracket(byte, start)?,
+                // brackets and line ends in a string are not those of the formula
                 b'\'' | b'"' => self.position = start + string_length(&self.text[start..]),
                 b'#' => self.position = start + comment_length(&self.text[start..]),
                 b'\\' => self.continuation(start)?,
+                // between brackets a line end is a blank
                 b'\n' | b'\r' if self.open.is_empty() => self.begin_line()?,
+                // the grammar recurses for these two as for a bracket
                 b'?' => self.nest_without_bracket(start)?,
                 b'l' if self.has_word_at(start, "lambda") => self.nest_without_bracket(start)?,
                 _ => {}
@@ -159,6 +163,7 @@ pub(super) fn string_length(text: &str) -> usize {
 
 /// Whether the byte can be a part of a name.
 fn is_in_name(byte: &u8) -> bool {
+    // a character beyond ASCII may be a letter, with which `lambda` is a part of a longer name
     byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii()
 }
 

@@ -254,6 +254,7 @@ fn foreign(written: &str, instead: &str, help: &str, span: Span) -> SyntaxError 
     let python = instead.trim();
     let message = format!("`{written}` is not a Python operator; write `{python}`");
     let finding = Diagnostic::new(Code::ForeignOperator, message, span)
+        // unsafe: `not` binds less tightly than `!`, so that `!a == b` becomes `not (a == b)`
         .replaced_by(instead, Applicability::Unsafe);
     SyntaxError::from_finding(SyntaxErrorKind::Invalid, finding).with_help(help)
 }
@@ -322,6 +323,7 @@ pub(super) fn number_with_unit(text: &str, position: usize) -> Option<SyntaxErro
 
 /// `10%` before an operator, a bracket or the end.
 fn percentage(text: &str, position: usize) -> Option<SyntaxError> {
+    // the parser fails after the `%`, where it expects an operand
     let before = text.get(..position)?.trim_end().strip_suffix('%')?;
     let number = last_token(before.trim_end());
     let start = before.trim_end().len() - number.len();

@@ -39,6 +39,7 @@ impl LaneType {
     pub(super) fn value(self, number: f64) -> Value {
         match self {
             Self::Float => Value::Float(number),
+            // exact: in lanes that do not fall back, integers are below 2^53
             Self::Int => Value::Int(number as i64),
             Self::Bool => Value::Bool(number != 0.0),
         }
@@ -528,6 +529,7 @@ impl Run<'_, '_> {
             (Operand::Each(x), Operand::Each(y)) => math.pow(x, y, power),
             (Operand::Each(x), Operand::Same(y)) => math.pow_scalar_exponent(x, y, power),
             (Operand::Same(x), Operand::Each(y)) => math.pow_scalar_base(x, y, power),
+            // not reached: `binary` and `call` compute what has only scalars
             (Operand::Same(x), Operand::Same(y)) => power.fill(x.powf(y)),
         })?;
         self.fall_back_where(out, is_not_finite);
@@ -551,6 +553,7 @@ impl Run<'_, '_> {
             ComparisonOperator::LessOrEqual => self.compare_lanes(x, f64::le)?,
             ComparisonOperator::Greater => self.compare_lanes(x, f64::gt)?,
             ComparisonOperator::GreaterOrEqual => self.compare_lanes(x, f64::ge)?,
+            // membership in a number is a TypeError, and no lane holds a sequence
             ComparisonOperator::In | ComparisonOperator::NotIn => {
                 return self.set_compared(x, None);
             }

@@ -277,6 +277,7 @@ impl Run<'_, '_> {
         let (loaded, types) = match column {
             InputColumn::I32(integers) => (lanes::load(integers, numbers, f64::from), INTEGERS),
             InputColumn::I64(integers) => (
+                // inexact from 2^53 on, where `check_integers` makes the lane fall back
                 lanes::load(integers, numbers, |integer| integer as f64),
                 INTEGERS,
             ),
@@ -319,6 +320,7 @@ impl Run<'_, '_> {
             Entry::Input(slot, _) => Operand::Each(self.input_numbers(*slot)),
             Entry::Scalar(value) => match lane_of(value) {
                 Some((number, _)) => Operand::Same(number),
+                // not reached: such an entry has no types
                 None => Operand::Same(f64::NAN),
             },
         }
@@ -327,6 +329,7 @@ impl Run<'_, '_> {
     fn input_numbers(&self, slot: usize) -> &[f64] {
         match (self.input)(slot) {
             Some(InputColumn::F64(numbers) | InputColumn::Whole(numbers)) => {
+                // never shorter: `load` compares the length before it makes such an entry
                 numbers.get(..self.rows).unwrap_or_default()
             }
             _ => &[],
@@ -609,6 +612,7 @@ impl Run<'_, '_> {
 
     fn call_unary(&mut self, function: Function, out: usize, x: usize) -> Option<LaneTypes> {
         match function {
+            // `x` is both operands, so that the type is that of arithmetic: an int for a bool
             Function::Abs => self.arithmetic(out, x, x, |x, _| x.abs()),
             Function::Fabs => self.finite_map(out, x, f64::abs),
             Function::Float => self.finite_map(out, x, identity),
@@ -684,6 +688,7 @@ impl Run<'_, '_> {
         for next in first + 1..self.stack.len() {
             let next_types = self.types(next)?;
             if types != next_types || types == LaneTypes::Each {
+                // before `zip`, which overwrites the numbers of the best from the third item on
                 types = self.select_types(callee, (best, types), (next, next_types), is_better)?;
             }
             let choose = move |best, item| if is_better(&item, &best) { item } else { best };
