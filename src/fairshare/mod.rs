@@ -155,6 +155,7 @@ impl ShareTree {
 
     /// Every node, parents before children, else in the order they were added.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+        // it fits, since there are at most `MAX_NODES`
         (0..self.builder.nodes.len() as u32).map(NodeId)
     }
 
@@ -283,6 +284,7 @@ impl ShareTree {
         self.usage.push(usage);
         self.children.push(Vec::new());
         self.children[parent.index()].push(node);
+        // summed again and not added: the last bit would depend on when a node was added
         if usage != 0.0 && self.is_summed {
             self.sum_ancestors(node);
         } else {
@@ -297,6 +299,7 @@ impl ShareTree {
     /// # Errors
     /// The factor is not a number from 0 to 1; the tree is then unchanged.
     pub fn decay(&mut self, factor: f64) -> Result<(), TreeError> {
+        // refuses a NaN too, with which no comparison is true
         if !(0.0..=1.0).contains(&factor) {
             return TreeError::invalid(format!(
                 "the factor of decay is {factor}, expected a number from 0 to 1"
@@ -347,6 +350,7 @@ impl ShareTree {
         while index != 0 {
             index = self.builder.nodes[index].parent as usize;
             let mut usage = self.builder.nodes[index].member.usage;
+            // backwards, in the order in which `TreeBuilder::finish` adds them
             for child in self.children(NodeId(index as u32)).iter().rev() {
                 usage += self.usage[child.index()];
             }
@@ -488,6 +492,7 @@ impl ShareTree {
         let by_place = &self.builder.by_place;
         let entity = by_place.get(&(parent.0, name.clone()));
         let group = by_place.get(&(GROUPS, name));
+        // the only group of this name may be elsewhere in the tree
         let group = group.filter(|group| self.parent(**group) == Some(parent));
         entity.into_iter().chain(group).copied()
     }
@@ -639,6 +644,7 @@ impl TreeBuilder {
             by_place: HashMap::new(),
             lenient: false,
         };
+        // the root is its own parent; walks upwards end at index 0
         builder.push(NodeId(0), top);
         builder
     }
@@ -714,6 +720,7 @@ impl TreeBuilder {
     /// Any [`TreeError`]; the tree is then unchanged.
     pub fn add_under(&mut self, parent: &str, member: Member) -> Result<NodeId, TreeError> {
         match self.group_named(parent) {
+            // by way of `group_named`, since a user of Slurm may have the name of an account
             Some(id) => self.add(id, member),
             None => missing_parent(&member, parent),
         }

@@ -89,6 +89,7 @@ impl Extended {
     /// NaN.
     pub fn quotient(numerator: u128, denominator: u128) -> Self {
         if let (Ok(numerator), Ok(denominator)) =
+            // both are exact in 64 bits, so the quotient is rounded once
             (u64::try_from(numerator), u64::try_from(denominator))
         {
             return Self::from(numerator) / Self::from(denominator);
@@ -115,6 +116,7 @@ impl Extended {
     pub fn to_f64(self) -> f64 {
         // `convert` sets the flag where bits are lost, which is expected here
         let StatusAnd { value, .. }: StatusAnd<Double> = self.0.convert(&mut false);
+        // a double has 64 of the 128 bits that apfloat returns
         f64::from_bits(value.to_bits() as u64)
     }
 }
@@ -202,6 +204,7 @@ impl Extended {
         let mut exponent = self.0.ilogb();
         let mut near_one = Self(self.0.scalbn(-exponent));
         if near_one > Self::from_bits(SQRT_2) {
+            // now between the roots of 1/2 and 2, where the series converges within `TERMS`
             exponent += 1;
             near_one = Self(near_one.0.scalbn(-1));
         }
@@ -213,6 +216,7 @@ impl Extended {
             series = (series + Self::one() / Self::from(2 * term + 1)) * square;
         }
         let ln_near_one = (ratio + ratio * series) * Self::from(2u32);
+        // an exponent is exact as a double, too
         Self::from(f64::from(exponent)) * Self::from_bits(LN_2) + ln_near_one
     }
 }

@@ -137,6 +137,7 @@ impl DepthOblivious {
             } else {
                 ratio * own.norm_shares
             };
+            // not `self.factor`: the document knows no dampening factor
             let factor = ExponentialFactor::default().documented(ratio, own.norm_shares);
             table.push(own.row(tree, node, effective, factor));
         }

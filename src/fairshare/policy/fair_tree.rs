@@ -265,6 +265,7 @@ impl DocumentedLevels {
 
 /// The number of shares that count in the sum of a list: 0 under `FairShare=parent`.
 fn count(shares: Shares) -> u128 {
+    // negative shares, which a lenient tree may have, count as none
     u128::try_from(shares.count()).unwrap_or(0)
 }
 

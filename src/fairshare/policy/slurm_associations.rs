@@ -362,6 +362,7 @@ fn as_stored(shares: Shares) -> u32 {
         Shares::Parent => FS_USE_PARENT,
         Shares::Count(count) => match stored_shares(count) {
             Shares::Parent => FS_USE_PARENT,
+            // it fits: `stored_shares` returns less than `FS_USE_PARENT`
             Shares::Count(count) => count as u32,
         },
     }

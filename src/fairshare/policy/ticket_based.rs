@@ -212,6 +212,8 @@ fn effective_usage(model: &SlurmModel, node: usize) -> Extended {
         (0, _) => Extended::one(),
         (_, 0) => model.norm_usage(node),
         _ => {
+            // the daemon has overwritten the numbers of a `FairShare=parent` node by those of its
+            // parent
             let node = model.job_node(node);
             let sum = model.level_shares(node);
             if sum == 0 {
@@ -242,6 +244,7 @@ fn distribute(model: &SlurmModel, active: &[bool], shares: &[f64], factors: &[f6
     if active[0] {
         tickets[0] = ALL_TICKETS;
     }
+    // the owner of a list precedes its members, so it has its tickets before they are divided
     for node in 0..active.len() {
         let mut members = lists[node].clone();
         members.retain(|member| active[member.index()]);

@@ -67,6 +67,7 @@ impl Policy for WeightedWalk {
             let mut association =
                 AssociationShares::new(None, bank.usage[i], bank.fraction(node), Some(norm_usage));
             if node != tree.root() {
+                // it fits: the shares were an `i64` before
                 association.raw_shares = Some(Shares::Count(shares(tree, node) as i64));
                 association.level_fs = Some(displayed_weight(bank.weights[i]));
                 let usage_fraction = bank.usage_fraction(node);
