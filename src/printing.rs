@@ -23,6 +23,7 @@ const MAX_DECIMALS: usize = 4;
 /// ```
 pub fn resource(v: f64) -> Value {
     match read_resource(v) {
+        // never the float: only finite numbers are integers
         (whole, true) => float_to_int(whole).unwrap_or(Value::Float(v)),
         (decimal, false) => Value::Float(decimal),
     }

@@ -138,6 +138,8 @@ impl Column {
     /// Appends rows of a column in which defaults are left to be filled in, and which ends with the
     /// last job that has the input.
     pub(super) fn extend(&mut self, other: &Self, rows: Range<usize>, default: &Value) {
+        // a default of a batch is not that of the table, and an exception gets another row: both
+        // are appended one by one
         if let Some(sources) = other.sources.get(rows.clone())
             && other.exceptions.is_empty()
             && !sources.contains(&Source::Default)
@@ -226,6 +228,7 @@ impl Column {
         }
         match self.numbers.get(row) {
             None => Value::None,
+            // exact: an integer beyond 2^53 is an exception
             Some(&number) if self.is_int(row) => Value::Int(number as i64),
             Some(&number) => Value::Float(number),
         }

@@ -126,6 +126,7 @@ impl JobTable {
             self.queued_at.push(time);
         }
         if let Some(reason) = &job.exclusion {
+            // it fits, since there are at most `MAX_JOBS`
             self.exclusions.insert(row as u32, reason.clone());
         }
         for (index, (_, column)) in self.columns.iter_mut().enumerate() {
@@ -260,6 +261,7 @@ impl JobTable {
         match self.undeclared.get_mut(name) {
             None => _ = self.undeclared.insert(name.into(), kind),
             Some(known) if *known == kind => {}
+            // whole amounts fit a float resource too
             Some(known) if numbers.contains(known) && numbers.contains(&kind) => {
                 *known = InputType::Float;
             }
@@ -438,6 +440,7 @@ impl JobTable {
 fn array_of(id: &str) -> Option<String> {
     let (sequence, index_and_server) = id.split_once('[')?;
     let (index, server) = index_and_server.split_once(']')?;
+    // `50[].vm` is the array itself
     if index.is_empty() {
         return None;
     }

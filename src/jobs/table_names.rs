@@ -253,6 +253,7 @@ impl JobTable {
                 });
             }
             for &row in &rows[place] {
+                // several of the ids may denote the same job
                 if !is_found[row] {
                     is_found[row] = true;
                     found.rows.push(row);

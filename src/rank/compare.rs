@@ -361,12 +361,14 @@ impl Comparison {
     fn overlaps(&self, new: &Ranking) -> Vec<(usize, usize)> {
         let mut firsts = vec![TOPS[0], TOPS[1], self.first];
         firsts.sort_unstable();
+        // `first` may be one of the other two
         firsts.dedup();
         let mut overlaps = Vec::new();
         for first in firsts {
             let mut shared = 0;
             for &row in new.order().iter().take(first) {
                 let old_rank = self.ranks.old[row] as usize;
+                // from 1 on, as 0 is the rank of a job that is not considered
                 shared += usize::from((1..=first).contains(&old_rank));
             }
             overlaps.push((first, shared));

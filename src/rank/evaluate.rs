@@ -154,8 +154,10 @@ impl<'p> RowScorer<'p> {
             self.left = None;
             return None;
         }
+        // an evaluation may need less than what is free
         self.left = Some(left.saturating_sub(arithmetic.work().saturating_sub(FREE_WORK)));
         Some(match number_of(result, &self.interpreter, inputs) {
+            // never NaN for want of a number: `number_of` has refused it
             Ok(result) => self.precision.round(result.to_f64().unwrap_or(f64::NAN)),
             Err(error) => self.on_error.value(&error),
         })
@@ -714,6 +716,7 @@ impl InputColumn<'_> {
             Self::I32(values) => Value::Int(values[row].into()),
             Self::I64(values) => Value::Int(values[row]),
             Self::F64(values) => Value::Float(values[row]),
+            // exact: the caller's integers are below 2^53
             Self::Whole(values) => Value::Int(values[row] as i64),
             Self::Mixed { values, is_int } if is_int[row] => {
                 // an infinity or a NaN is no integer; `None` makes the evaluation fail

@@ -95,6 +95,7 @@ fn is_name(node: &Node) -> bool {
 pub fn medians(program: &Program, table: &JobTable, rows: &[usize]) -> Vec<Value> {
     let inputs = program.inputs().iter();
     inputs
+        // 0, as a formula gets it where no job has the input
         .map(|name| median(table, name, rows).unwrap_or(Value::Int(0)))
         .collect()
 }

@@ -35,6 +35,7 @@ pub fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
         return None;
     }
     let tau =
+        // in the order of scipy's `kendalltau`, with which a test compares
         concordant_less_discordant as f64 / (in_first as f64).sqrt() / (in_second as f64).sqrt();
     // rounding can carry it beyond 1
     Some(tau.clamp(-1.0, 1.0))

@@ -186,6 +186,7 @@ impl Ranking {
                 }),
             }
         }
+        // stable: of groups of one size, that of the earliest job comes first
         groups.sort_by_key(|group| Reverse(group.rows.len()));
         groups
     }
@@ -375,6 +376,7 @@ fn merge_sort_with<T: Copy>(
     if items.len() <= 1 {
         return;
     }
+    // the first half is the shorter one, as in glibc's `msort_with_tmp`
     let middle = items.len() / 2;
     merge_sort_with(&mut items[..middle], scratch, compare);
     merge_sort_with(&mut items[middle..], scratch, compare);
