@@ -63,6 +63,7 @@ impl<'e> Lints<'e> {
         for known in schema.numeric_names() {
             lints.length_of_names += known.len();
             let lower_case = known.to_ascii_lowercase();
+            // of names that differ in case alone, the first in alphabetical order
             lints.by_lower_case.entry(lower_case).or_insert(known);
         }
         lints

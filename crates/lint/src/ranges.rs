@@ -392,6 +392,7 @@ impl Analysis<'_> {
                 break;
             }
         }
+        // never empty: `and` and `or` have two operands at least
         so_far.unwrap_or(Known::Anything)
     }
 
@@ -550,6 +551,7 @@ impl Interval {
     /// The interval of results that are computed with these bounds, whose integers beyond 2^53 are
     /// rounded; `None` if a result may be too large, or none.
     fn rounded(kind: NumberType, mut low: f64, mut high: f64) -> Option<Self> {
+        // written so that a nan is refused too
         if !(low.abs() <= MAX_BOUND && high.abs() <= MAX_BOUND && low <= high) {
             return None;
         }
@@ -624,6 +626,7 @@ impl Interval {
         let is_within = |op, bound| {
             Python::new()
                 .compare(op, value, &Value::Float(bound))
+                // what cannot be compared with a number is in no interval
                 .unwrap_or(false)
         };
         let has_type = match value {
@@ -1016,6 +1019,7 @@ fn absolute(x: Interval) -> Known {
 /// `round(x, digits)`, which changes a float by half a unit at most, and not its sign.
 fn round_to_digits(x: Interval, digits: Interval) -> Known {
     let places = match digits.single() {
+        // so that `10 ** -places` is a normal double
         Some(places) if digits.kind() == NumberType::Int && places.abs() < 300.0 => places,
         _ => return Known::Anything,
     };
@@ -1110,6 +1114,7 @@ fn domain(function: Function) -> Option<Range> {
         F::Asin | F::Acos => (-1.0, 1.0),
         // both ends are poles
         F::Atanh => ((-1.0_f64).next_up(), 1.0_f64.next_down()),
+        // an overflow is found where the bounds are computed
         F::Exp | F::Exp2 | F::Expm1 | F::Sinh | F::Asinh | F::Atan | F::Tanh => {
             (f64::MIN, f64::MAX)
         }

@@ -405,6 +405,7 @@ impl Analysis<'_> {
             (F::Log, [x, base]) if self.is_constant(&[*base]) => {
                 let x = self.operand(*x)?;
                 let base = self.facts.number(*base)?.single()?;
+                // a smaller base has no positive logarithm, and would reverse the slope
                 if base <= 1.0 {
                     return None;
                 }
@@ -446,6 +447,7 @@ fn is_one_value(number: Interval) -> bool {
 
 /// The slope of `a / b`, before rounding; `None` if the divisor may have either sign.
 fn quotient(a: Operand, b: Operand) -> Option<Slope> {
+    // 0 included: an input for which the formula fails does not count
     let is_positive = b.least >= 0.0;
     if !is_positive && b.most > 0.0 {
         return None;

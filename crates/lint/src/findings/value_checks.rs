@@ -629,6 +629,7 @@ impl Analysis<'_> {
                 _ => "decreases",
             };
             let message = format!("the value {verb} as `{name}` increases: {effect}");
+            // an input of the program is a name in the text
             let span = self.expr.first_use(name).unwrap_or_default();
             findings.push(Diagnostic::new(code, message, span).with_help(
                 "negate it, or divide by it where the formula multiplies by it, and the other way round",
