@@ -384,6 +384,7 @@ pub fn fit_goals(
     // what was found is worth its judgement, so that the observer does not end this part
     let whole = Part {
         workload: workload.clone(),
+        // all that is submitted before the held-out part warms it up
         warm_up: split.held_out_from - split.begin,
         is_interruptible: false,
     };
@@ -496,6 +497,7 @@ fn exclusions(goals: &Goals, points: &[EvaluatedPoint]) -> Vec<Exclusion> {
         for other in places.clone() {
             if other != met
                 && !meeting.iter().any(|point| meets(point, other))
+                // a goal that no point meets is excluded by no other one
                 && points.iter().any(|point| meets(point, other))
                 && let Some(best) = best_value(goals, other, meeting.iter().copied())
             {
@@ -696,6 +698,7 @@ fn reason(
         is_better |= is_beyond_chance(change, objective.is_minimised, LEVEL);
         is_judged |= change.interval().is_some();
     }
+    // Bonferroni's correction
     let level_of_goals = LEVEL / missed.len().max(1) as f64;
     for place in missed {
         if let Some(change) = held_out.goals[place] {
@@ -703,6 +706,7 @@ fn reason(
             is_judged |= change.interval().is_some();
         }
     }
+    // first, since no gain makes up for a goal that is lost
     if is_lost {
         Reason::GoalLost
     } else if is_better {
@@ -777,10 +781,12 @@ impl Split {
                 weeks,
             });
         }
+        // the casts are exact enough: a log's times have at most 10^11 seconds
         let searched_until = end - ((end - begin) as f64 * held_out) as i64;
         let longest = jobs.iter().map(|job| job.walltime).max().unwrap_or(0);
         // of a longer gap too little would be left to judge by
         let gap = longest.min(((end - searched_until) as f64 * MAX_GAP) as i64);
+        // a warm-up that the caller gives may be of any length
         let counted_from = begin.saturating_add(warm_up).min(end);
         let split = Self {
             begin,
@@ -909,6 +915,7 @@ impl Simulator<'_> {
 impl Observer for &Simulator<'_> {
     /// Ends a simulation when the observer of the fit asks for it.
     fn progress(&mut self, _started: usize) -> ControlFlow<()> {
+        // relaxed: no other memory depends on the flag
         if self.is_interrupted.load(Ordering::Relaxed)
             || (self.observer)(FitProgress::Simulating).is_break()
         {

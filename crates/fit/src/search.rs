@@ -26,6 +26,7 @@ type Evaluate<'a, S, E> = dyn FnMut(&[Vec<f64>]) -> ControlFlow<E, Vec<S>> + 'a;
 /// The standard deviation of the first points of a search of the whole cube, in parts of it.
 pub const FIRST_SIGMA: f64 = 0.3;
 /// Beyond this ratio of its longest to its shortest axis, squared, a distribution has degenerated.
+// the bound of the tutorial's termination criteria
 const MAX_CONDITION: f64 = 1e14;
 /// The sweeps after which a symmetric matrix is diagonal.
 const SWEEPS: usize = 30;
@@ -51,6 +52,8 @@ pub fn search<S: Ord + Clone, E>(
 ) -> ControlFlow<E> {
     let dimensions = start.len();
     let mut random = Random(settings.seed);
+    // the tutorial's default; libm's logarithm, so that equal seeds give equal points on every
+    // platform
     let mut population = 4 + (3.0 * libm::log(dimensions as f64)) as usize;
     let mut left = settings.evaluations;
     let mut mean = start.to_vec();
@@ -59,6 +62,7 @@ pub fn search<S: Ord + Clone, E>(
         while left > 0 && !run.has_converged(settings.tolerance) {
             left = left.saturating_sub(run.advance(left, &mut random, evaluate)?);
         }
+        // the factor of Auger and Hansen: a larger population searches more globally
         population *= 2;
         mean = (0..dimensions).map(|_| random.uniform()).collect();
     }
@@ -88,6 +92,8 @@ impl Strategy {
         let middle = libm::log((population as f64 + 1.0) / 2.0);
         let mut weights = Vec::new();
         for place in 1..=parents {
+            // of the better half alone: the weights below 0 that the tutorial gives to the worse
+            // one are left out
             weights.push(middle - libm::log(place as f64));
         }
         let sum: f64 = weights.iter().sum();
@@ -165,6 +171,7 @@ impl<S: Ord + Clone> Run<S> {
         self.is_flat
             || self.sigma * longest < tolerance
             || self.since_improved > patience
+            // the deviations are the roots of the variances, whose ratio is bounded
             || (longest / shortest).powi(2) > MAX_CONDITION
     }
 
@@ -192,6 +199,7 @@ impl<S: Ord + Clone> Run<S> {
         let mut scored: Vec<(S, Vec<f64>)> = scores.into_iter().zip(steps).collect();
         scored.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.note_best(&scored);
+        // an incomplete generation moves nothing: the weights are those of a whole one
         if count == self.population {
             self.adapt(&scored);
         }
@@ -210,6 +218,7 @@ impl<S: Ord + Clone> Run<S> {
     fn point(&self, step: &[f64]) -> Vec<f64> {
         let mut point = self.mean.clone();
         for (place, step) in point.iter_mut().zip(step) {
+            // only the place that is evaluated is reflected: the steps stay normally distributed
             *place = reflected(*place + self.sigma * step);
         }
         point
@@ -220,6 +229,7 @@ impl<S: Ord + Clone> Run<S> {
         let [Some((first, _)), Some((last, _))] = [scored.first(), scored.last()] else {
             return;
         };
+        // equal scores show no direction in which to move
         self.is_flat = scored.len() > 1 && first == last;
         match &self.best {
             Some(best) if first >= best => self.since_improved += 1,
@@ -253,6 +263,8 @@ impl<S: Ord + Clone> Run<S> {
         }
         self.generations += 1;
 
+        // the step without the covariance (`C^(-1/2)` in the tutorial), so that its length can be
+        // compared with the expected one
         let mut along = vec![0.0; dimensions];
         for (row, step) in self.axes.iter().zip(&mean_step) {
             for (sum, place) in along.iter_mut().zip(row) {
@@ -260,6 +272,7 @@ impl<S: Ord + Clone> Run<S> {
             }
         }
         for (step, deviation) in along.iter_mut().zip(&self.deviations) {
+            // never by 0: a run with such an axis has converged, because of `MAX_CONDITION`
             *step /= deviation;
         }
         let whitened = product(&self.axes, &along);
@@ -267,7 +280,10 @@ impl<S: Ord + Clone> Run<S> {
         follow(&mut self.sigma_path, sigma_rate, gain, &whitened);
         let length = dot(&self.sigma_path, &self.sigma_path).sqrt();
         let ratio = length / self.strategy.expected_length;
+        // corrects for the path's beginning at 0, which keeps it short in the first generations
         let start_up = (1.0 - libm::pow(1.0 - sigma_rate, 2.0 * self.generations as f64)).sqrt();
+        // the tutorial's `h_sigma`: a longer path shows that sigma is too small, for which the axes
+        // are not to make up
         let is_short = ratio / start_up < 1.4 + 2.0 / (dimensions as f64 + 1.0);
         let gain = if is_short {
             (path_rate * (2.0 - path_rate) * effective).sqrt()
@@ -277,6 +293,7 @@ impl<S: Ord + Clone> Run<S> {
         follow(&mut self.path, path_rate, gain, &mean_step);
         self.sigma *= libm::exp((ratio - 1.0) * sigma_rate / sigma_damping);
 
+        // the tutorial's `delta`: the variance that a path without its step lacks
         let lost = if is_short {
             0.0
         } else {
@@ -296,8 +313,10 @@ impl<S: Ord + Clone> Run<S> {
                 self.covariance[column][row] = value;
             }
         }
+        // in each generation: a template has at most 20 constants
         (self.deviations, self.axes) = eigen(self.covariance.clone());
         for variance in &mut self.deviations {
+            // rounding can make the least variance negative
             *variance = variance.max(0.0).sqrt();
         }
     }
@@ -344,6 +363,7 @@ fn eigen(mut matrix: Matrix) -> (Vec<f64>, Matrix) {
         let mut is_diagonal = true;
         for row in 0..dimensions {
             for column in row + 1..dimensions {
+                // relative to the diagonal, since variances may differ by up to `MAX_CONDITION`
                 let scale = (matrix[row][row] * matrix[column][column]).abs().sqrt();
                 if matrix[row][column].abs() > f64::EPSILON * scale {
                     is_diagonal = false;
@@ -364,10 +384,12 @@ fn eigen(mut matrix: Matrix) -> (Vec<f64>, Matrix) {
 /// Makes an element of a symmetric matrix 0.
 fn rotate(matrix: &mut Matrix, vectors: &mut Matrix, row: usize, column: usize) {
     let theta = (matrix[column][column] - matrix[row][row]) / (2.0 * matrix[row][column]);
+    // the smaller of the two roots, a rotation by at most 45 degrees, for which the sweeps converge
     let tangent = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
     let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
     let sine = tangent * cosine;
     let turned = |one: f64, other: f64| (cosine * one - sine * other, sine * one + cosine * other);
+    // the columns of both matrices; the rows of the first one follow
     for line in matrix.iter_mut().chain(vectors) {
         (line[row], line[column]) = turned(line[row], line[column]);
     }
@@ -448,6 +470,7 @@ impl Space {
         for (range, value) in self.constants.iter().zip(values) {
             let factor = range.start / value;
             let rescaled = scaled(values, factor);
+            // a factor below 0 would reverse the order
             if factor.is_finite() && factor > 0.0 && self.clamped(&rescaled) == rescaled {
                 return rescaled;
             }
@@ -478,6 +501,7 @@ impl Space {
             }
         }
         if factor.is_finite() && factor > 0.0 {
+            // the rounding of the product may carry the largest value out of its range
             self.clamped(&scaled(&values, factor))
         } else {
             values
@@ -497,6 +521,7 @@ pub fn value_at(constant: &TemplateConstant, place: f64) -> f64 {
         (false, false) => low + place * (high - low),
     };
     let value = if is_int { value.round() } else { value };
+    // place 1 gives an integer above `high`, and an exponential may be rounded beyond it
     value.clamp(low, high)
 }
 
@@ -505,6 +530,7 @@ fn place_of(constant: &TemplateConstant, value: f64) -> f64 {
     let &TemplateConstant { low, high, .. } = constant;
     let place = match (constant.is_log, constant.is_int) {
         (true, _) => (libm::log(value) - libm::log(low)) / (libm::log(high) - libm::log(low)),
+        // the middle of the part of the range that is the integer's
         (false, true) => (value - low + 0.5) / (high - low + 1.0),
         (false, false) => (value - low) / (high - low),
     };

@@ -207,6 +207,7 @@ fn short(queue: &mut WishedQueue<'_>, values: &[f64]) -> Vec<f64> {
     }
     let mut found = values.to_vec();
     kept.take_starts(&mut found);
+    // scores are met best at a single point, which has no inside
     if kept.most_deviation.is_none() {
         kept.move_inside(&mut found);
     }
@@ -394,6 +395,7 @@ impl Wishes {
             document: name.to_owned(),
             line: 1,
         };
+        // a byte order mark, with which spreadsheets begin a CSV file
         let text = text.trim_start_matches('\u{feff}');
         let mut lines = Vec::new();
         for (text, line) in text.lines().zip(1..) {
@@ -466,6 +468,7 @@ impl Wishes {
         if !wished.scores.is_empty() {
             wished.lists.push(by_score(&wished.scores));
         }
+        // before they are made: two groups of 100,000 jobs have 10^10 pairs
         let mut count = 0;
         for groups in &wished.lists {
             for pair in groups.windows(2) {
@@ -623,6 +626,7 @@ fn row_of(queue: &RankedQueue, id: &str) -> Result<usize, String> {
 
 /// The same value for every job, above every threshold: what is left are the criteria besides the
 /// value.
+// just below the largest C `float`, 3.4e38, as which a value is compared
 const EQUAL_VALUES: &str = "3e38";
 
 /// The place of a job that is not ranked.

@@ -129,6 +129,7 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let settings = search::Settings {
+            // one is spent on the values to begin with
             evaluations: evaluations.saturating_sub(1),
             tolerance: TOLERANCE,
             seed: self.simulator.options.seed,
@@ -219,6 +220,7 @@ impl<'a> Search<'a> {
                 let margins = run.goals.iter().filter_map(JudgedGoal::margin);
                 -margins.reduce(f64::min).unwrap_or(0.0)
             }
+            // worse than any value
             (Some(_), None) => f64::INFINITY,
             (Some(objective), Some(value)) if objective.is_minimised => value,
             (Some(_), Some(value)) => -value,
@@ -233,6 +235,7 @@ impl<'a> Search<'a> {
         *evaluated += 1;
         let progress = FitProgress::Simulated {
             evaluations: *evaluated,
+            // few evaluations are less than the reserve, which is spent in any case
             planned: self.simulator.options.evaluations.max(*evaluated),
         };
         if (self.simulator.observer)(progress).is_break() {
@@ -243,6 +246,7 @@ impl<'a> Search<'a> {
     /// The best constants with as few digits as cost less than one standard error; `None` after an
     /// interruption. A value to begin with keeps its digits.
     pub fn round_best(&self, best: &EvaluatedPoint) -> Result<Option<Evaluated>, FitError> {
+        // simulated again: the search keeps points alone, and errors are estimated from runs
         let Some(exact) = self.evaluate(&best.values)? else {
             return Ok(None);
         };
@@ -261,6 +265,7 @@ impl<'a> Search<'a> {
             }
             candidates.push(values);
         }
+        // all at once, in parallel, though only the first good one is taken
         let evaluated = parallel::map(candidates, |values| self.evaluate(&values));
         let error_of_gain = self.error_of_gain(&exact);
         for rounded in evaluated {
@@ -377,6 +382,7 @@ fn tried_values(range: &TemplateConstant, places: usize) -> Vec<f64> {
     for place in 0..places {
         values.push(value_at(range, place as f64 / last));
     }
+    // an integer has fewer values than there are places
     values.dedup();
     rounded(&values, DIGITS)
 }

@@ -37,6 +37,7 @@ pub fn search(queue: &mut WishedQueue<'_>, options: &WishOptions) -> Vec<f64> {
         }
     }
     let pairs = compared_pairs(queue);
+    // scores fix the scale, and an integer does not have multiples of every size
     let is_scale_free = is_scale_free(queue.template, queue.site)
         && queue.wished.scores.is_empty()
         && integers.is_empty();
@@ -153,11 +154,13 @@ impl Search<'_, '_> {
         free: &[usize],
         evaluations: usize,
     ) {
+        // the best so far may have a fraction here, so that it is no measure for what has none
         let Some(Best { values, .. }) = self.best.take() else {
             return;
         };
         let first = (values[index] - NEAR).ceil().max(range.low);
         let last = (values[index] + NEAR).floor().min(range.high);
+        // at most 4: both are within `NEAR` of the value
         let steps = (last - first).max(0.0) as usize;
         let mut best: Option<Best> = None;
         for step in 0..=steps {
@@ -177,6 +180,7 @@ impl Search<'_, '_> {
     fn evaluate(&mut self, values: Vec<f64>) -> ControlFlow<(), u64> {
         let is_met = self.queue.met(&values);
         let (unmet, loss) = match self.queue.mean_deviation() {
+            // no wish counts as unmet, so that the deviation alone decides
             Some(deviation) => (0, deviation),
             None => (is_met.len() - count(&is_met), loss(self.queue, &self.pairs)),
         };
@@ -202,6 +206,7 @@ impl Search<'_, '_> {
 fn compared_pairs(queue: &WishedQueue<'_>) -> Vec<Wish> {
     let mut pairs = queue.wished.wishes.clone();
     for list in &queue.wished.lists {
+        // each pair takes another member of a group of equals, so that not one stands for all
         let member = |group: usize, other: usize| list[group][other % list[group].len()];
         let mut distance = 2;
         while distance < list.len() {
@@ -311,7 +316,8 @@ impl<'q, 'a> Kept<'q, 'a> {
     /// Each constant with as few digits as are good.
     pub fn shortened(&mut self, exact: &[f64]) -> Vec<f64> {
         let mut found = exact.to_vec();
-        // all with so many digits first: one after the other they may leave each other no room
+        // all with so many digits first: one after the other they may leave each other no room;
+        // with `ALL_DIGITS` a value is itself, which is good
         for digits in FEW_DIGITS..ALL_DIGITS {
             let mut rounded = Vec::new();
             for (value, constant) in exact.iter().zip(self.constants) {
@@ -336,6 +342,7 @@ impl<'q, 'a> Kept<'q, 'a> {
     /// Gives a constant another value if that is good, and says whether it has it.
     fn try_value(&mut self, values: &mut [f64], index: usize, value: f64) -> bool {
         let before = std::mem::replace(&mut values[index], value);
+        // an equal value needs no ranking
         let is_kept = before == value || self.is_good(values);
         if !is_kept {
             values[index] = before;
