@@ -3,12 +3,13 @@
 //! Enters: a document, or one job of it. Leaves: converted jobs, and what is wrong with single
 //! ones. The text is walked once, by a [`Scanner`]; numbers are read from their text, since qstat
 //! prints large ones as `9.0072e+15`. Of a document with a job per line (NDJSON), chunks of whole lines
-//! are parsed in parallel while it arrives, and appended to the table in order.
+//! are parsed in parallel, and appended to the table in order.
 
 use std::io::{self, Read};
+use std::mem;
 
 use job_sort_formula::jobs::Problem;
-use job_sort_formula::parallel::pipeline;
+use job_sort_formula::parallel;
 use jsf_json::{JsonScalar, clipped, decode_utf8};
 use jsf_openpbs::amounts::AmountSource;
 use serde::de::IgnoredAny;
@@ -364,6 +365,9 @@ impl Document<'_> {
 
 /// The largest document, in bytes.
 const MAX_BYTES: u64 = 64 << 30;
+/// How many chunks are parsed in parallel and then appended: enough for the threads of a machine, few
+/// enough for its memory.
+const CHUNKS_AT_ONCE: usize = 16;
 /// The largest chunk, in bytes, and so the longest line.
 const MAX_CHUNK: u64 = 256 << 20;
 
@@ -382,20 +386,19 @@ pub fn read_job_lines(
     };
     let mut builder = TableBuilder::new(options);
     let mut line = 1;
-    pipeline(
-        || Chunk {
-            text: Vec::new(),
-            lines: 0,
-            reader: JsonReader::new(options, AmountSource::User),
-        },
-        |chunk| lines.fill(&mut chunk.text, options.chunk_size),
-        Chunk::parse,
-        |chunk| {
-            builder.append(&mut chunk.reader.converter.output, line);
-            line += chunk.lines;
-            Ok(!builder.is_full())
-        },
-    )?;
+    'document: loop {
+        let chunks = lines.chunks(options.chunk_size)?;
+        if chunks.is_empty() {
+            break;
+        }
+        for (mut jobs, count) in parallel::map(chunks, |chunk| parse_lines(&chunk, options)) {
+            builder.append(&mut jobs, line);
+            line += count;
+            if builder.is_full() {
+                break 'document;
+            }
+        }
+    }
     builder.finish(ConvertedJobs::default())
 }
 
@@ -409,26 +412,39 @@ struct Lines<'s> {
 }
 
 impl Lines<'_> {
-    /// Fills a buffer with about so many bytes of whole lines. Returns `false` at the end.
-    fn fill(&mut self, text: &mut Vec<u8>, size: usize) -> io::Result<bool> {
-        text.clear();
-        text.append(&mut self.begun);
+    /// The next chunks of about so many bytes each; none at the end.
+    fn chunks(&mut self, size: usize) -> io::Result<Vec<Vec<u8>>> {
+        let mut chunks = Vec::new();
+        let mut bytes = 0;
+        // a chunk with a long line counts for several
+        while bytes < CHUNKS_AT_ONCE * size.max(1)
+            && let Some(chunk) = self.chunk(size)?
+        {
+            bytes += chunk.len();
+            chunks.push(chunk);
+        }
+        Ok(chunks)
+    }
+
+    /// The next chunk of whole lines; `None` at the end.
+    fn chunk(&mut self, size: usize) -> io::Result<Option<Vec<u8>>> {
+        let mut text = mem::take(&mut self.begun);
         let mut size = size.max(1) as u64;
         loop {
             let wanted = size.saturating_sub(text.len() as u64);
-            let read = self.source.by_ref().take(wanted).read_to_end(text)? as u64;
+            let read = self.source.by_ref().take(wanted).read_to_end(&mut text)? as u64;
             let Some(left) = self.left.checked_sub(read) else {
                 let message = format!("it is larger than {MAX_BYTES} bytes, the limit for jobs");
                 return Err(io::Error::other(message));
             };
             self.left = left;
             if read < wanted {
-                return Ok(!text.is_empty());
+                return Ok((!text.is_empty()).then_some(text));
             }
-            if let Some(end) = memchr::memrchr(b'\n', text) {
+            if let Some(end) = memchr::memrchr(b'\n', &text) {
                 self.begun.extend_from_slice(&text[end + 1..]);
                 text.truncate(end + 1);
-                return Ok(true);
+                return Ok(Some(text));
             }
             if size >= MAX_CHUNK {
                 let message = format!("it has {MAX_CHUNK} bytes without the end of a job");
@@ -439,30 +455,23 @@ impl Lines<'_> {
     }
 }
 
-/// A chunk, and the jobs in it. Its buffers are used again, and what its reader knows of the keys.
-struct Chunk<'a> {
-    text: Vec<u8>,
-    lines: usize,
-    reader: JsonReader<'a>,
-}
-
-impl Chunk<'_> {
-    fn parse(&mut self) {
-        self.reader.converter.clear_output();
-        self.lines = 0;
-        let text = decode_utf8(&self.text);
-        let mut job = ParsedJob::default();
-        let mut rest = &*text;
-        while !rest.is_empty() {
-            let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
-            let line = rest[..end].trim();
-            if !line.is_empty() {
-                self.reader.read_line(line, Some(self.lines), &mut job);
-            }
-            self.lines += 1;
-            rest = rest.get(end + 1..).unwrap_or_default();
+/// The jobs of a chunk, and the number of its lines.
+fn parse_lines(chunk: &[u8], options: &ReadOptions<'_>) -> (ConvertedJobs, usize) {
+    let mut reader = JsonReader::new(options, AmountSource::User);
+    let mut job = ParsedJob::default();
+    let mut lines = 0;
+    let text = decode_utf8(chunk);
+    let mut rest = &*text;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+        let line = rest[..end].trim();
+        if !line.is_empty() {
+            reader.read_line(line, Some(lines), &mut job);
         }
+        lines += 1;
+        rest = rest.get(end + 1..).unwrap_or_default();
     }
+    (reader.converter.output, lines)
 }
 
 #[cfg(test)]
@@ -477,10 +486,8 @@ mod tests {
                 left,
                 begun: Vec::new(),
             };
-            let mut text = Vec::new();
-            let is_read = lines.fill(&mut text, 100);
-            (is_read.ok(), text.len())
+            lines.chunk(100).ok().flatten().map(|text| text.len())
         });
-        assert_eq!(read, [(Some(true), 5), (None, 5)]);
+        assert_eq!(read, [Some(5), None]);
     }
 }

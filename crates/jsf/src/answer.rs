@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use job_sort_formula::parallel::pipeline;
+use job_sort_formula::parallel;
 pub(crate) use jsf_json::object;
 use jsf_site::RankedQueue;
 use serde::{Serialize, Serializer};
@@ -176,9 +176,11 @@ fn with_guards(field: &str) -> Cow<'_, str> {
 
 /// The number of lines in a block.
 const BLOCK_LINES: usize = 2048;
+/// How many blocks are in memory at a time.
+const BLOCKS_AT_ONCE: usize = 16;
 
-/// Writes the text that `write_block` appends for each block of lines. Only a few blocks are in
-/// memory at a time.
+/// Writes the text that `write_block` appends for each block of lines; several blocks are made in
+/// parallel.
 ///
 /// # Errors
 /// The first error of `out`; no further block is made or written.
@@ -187,17 +189,17 @@ pub(crate) fn write_in_order<L: Sync>(
     out: &mut dyn Write,
     write_block: impl Fn(&[L], &mut Vec<u8>) + Sync,
 ) -> io::Result<()> {
-    let mut blocks = lines.chunks(BLOCK_LINES);
-    pipeline(
-        || (&[][..], Vec::new()),
-        |(lines, _)| Ok(blocks.next().map(|block| *lines = block).is_some()),
-        |(lines, text)| {
-            // the pipeline hands back a text that was written, whose memory the next block takes
-            text.clear();
-            write_block(lines, text);
-        },
-        |(_, text)| out.write_all(text).map(|()| true),
-    )
+    for lines in lines.chunks(BLOCKS_AT_ONCE * BLOCK_LINES) {
+        let texts = parallel::map(lines.chunks(BLOCK_LINES).collect(), |lines| {
+            let mut text = Vec::new();
+            write_block(lines, &mut text);
+            text
+        });
+        for text in texts {
+            out.write_all(&text)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_ends_the_pipeline() {
+    fn a_closed_pipe_ends_the_writing() {
         struct Closed(usize);
         impl Write for Closed {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
