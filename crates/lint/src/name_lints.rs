@@ -338,8 +338,8 @@ impl<'e> Lints<'e> {
             .nodes()
             .iter()
             .filter_map(|node| Some((node.span, node.name()?)));
-        let mut names: Vec<(Span, &str)> = names.collect();
-        names.sort_by_key(|(span, _)| span.start);
+        // in the order of the text, as all leaves of a tree
+        let names: Vec<(Span, &str)> = names.collect();
         let chains = names.chunk_by(|(one, _), (next, _)| {
             one.end + 1 == next.start
                 && self.expr.text().as_bytes().get(one.end as usize) == Some(&b'-')

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::ranges::{Interval, NumberType, Ranges};
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::{EvalError, Interpreter, Program, literal_value};
-use job_sort_formula::formula::syntax::{Expr, ExprKind, LiteralKind};
+use job_sort_formula::formula::syntax::{Expr, ExprKind};
 use job_sort_formula::python::{ErrorKind, Python, PythonVersion, Value};
 use job_sort_formula::schema::{InputType, Schema};
 
@@ -195,7 +195,7 @@ fn literals(expr: &Expr) -> Vec<f64> {
         };
         let number = match literal_value(*kind, text, PythonVersion::default()) {
             Ok(Value::Int(number)) => number as f64,
-            Ok(Value::Float(number)) if *kind == LiteralKind::Float => number,
+            Ok(Value::Float(number)) => number,
             _ => continue,
         };
         if literals.len() < MAX_LITERALS && !literals.contains(&number) {

@@ -173,6 +173,7 @@ impl Analysis<'_> {
         let what = format!("{} divides by 0", self.quoted(failure.node));
         let finding = self.diagnostic(failure, Code::DivisionByZero, &what, divisor);
         let name = match self.input(divisor) {
+            // no bound mends an input that is 0 for every job
             Some(name) if !failure.is_certain => name,
             _ => return finding.with_help(VALUE_ON_ERROR),
         };
