@@ -592,6 +592,7 @@ impl HeldOut {
         fitted: &str,
     ) -> Result<Self, FitError> {
         let in_force = simulator.options.in_force_text();
+        // before the others, since the limits of goals may refer to it
         let current = simulator.run(in_force, part, None)?;
         let current = current.ok_or(FitError::Interrupted)?;
         let mut named = vec![(fitted, "fitted")];
@@ -606,6 +607,7 @@ impl HeldOut {
             Ok((described(formula, name, &run), run))
         });
         let mut runs = runs.into_iter().collect::<Result<Vec<_>, FitError>>()?;
+        // the first of `named`
         let (fitted, new) = runs.remove(0);
         let (workload, warm_up) = (&part.workload, part.warm_up);
         let old_schedule = &current.simulated.schedule;
@@ -627,6 +629,7 @@ impl HeldOut {
                 longest_wait(workload, old_schedule, warm_up),
                 longest_wait(workload, new_schedule, warm_up),
             ],
+            // of all jobs after the warm-up: the formula in force was not fitted to any of them
             validation: Validation::new(workload, old_schedule, split.counted_from - split.begin),
             difference,
             processors: current.simulated.processors,
@@ -787,7 +790,7 @@ impl Split {
         // of a longer gap too little would be left to judge by
         let gap = longest.min(((end - searched_until) as f64 * MAX_GAP) as i64);
         // a warm-up that the caller gives may be of any length
-        let counted_from = begin.saturating_add(warm_up).min(end);
+        let counted_from = begin.saturating_add(warm_up);
         let split = Self {
             begin,
             counted_from,

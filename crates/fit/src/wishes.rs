@@ -178,6 +178,7 @@ pub fn fit_wishes(
     let values = short(&mut queue, &found);
     let parameters = parameters(&mut queue, &values);
     let conflict = shortest_circle(&queue.wished.wishes);
+    // the last ranking is of all jobs, as that of the scheduler
     queue.restore_all_jobs();
     let met = queue.met(&values);
     Ok(WishFit {
@@ -253,6 +254,7 @@ fn shortest_circle(wishes: &[Wish]) -> Vec<usize> {
         by_above.entry(wish.above).or_default().push(index);
     }
     let mut shortest: Vec<usize> = Vec::new();
+    // each search may visit all of them, up to `MAX_WISHES`; wishes on no circle would waste tries
     for first in near_circles(wishes).into_iter().take(MAX_TRIED) {
         if let Some(circle) = circle_through(first, wishes, &by_above)
             && (shortest.is_empty() || circle.len() < shortest.len())
@@ -293,6 +295,7 @@ fn circle_through(
 ) -> Option<Vec<usize>> {
     let mut reached_by: HashMap<usize, usize> = HashMap::from([(wishes[first].below, first)]);
     let mut jobs = VecDeque::from([wishes[first].below]);
+    // breadth first, so that the first circle that closes is a shortest one
     while let Some(job) = jobs.pop_front() {
         for &index in by_above.get(&job).into_iter().flatten() {
             let next = wishes[index].below;
@@ -492,6 +495,7 @@ impl Wishes {
             }
         }
         let mut seen = HashSet::new();
+        // two lists may wish the same, which counts once
         wished.wishes.retain(|wish| seen.insert(*wish));
         Ok(wished)
     }
@@ -592,6 +596,7 @@ fn by_score(scores: &[(usize, f64)]) -> Vec<Vec<usize>> {
     let mut sorted = scores.to_vec();
     sorted.sort_by(|left, right| right.1.total_cmp(&left.1));
     let mut groups = Vec::new();
+    // not by `total_cmp`, which tells 0.0 from -0.0
     for group in sorted.chunk_by(|left, right| left.1 == right.1) {
         groups.push(group.iter().map(|(row, _)| *row).collect());
     }
@@ -630,6 +635,7 @@ fn row_of(queue: &RankedQueue, id: &str) -> Result<usize, String> {
 const EQUAL_VALUES: &str = "3e38";
 
 /// The place of a job that is not ranked.
+// the greatest, so that such a job is above no other one
 const NOT_RANKED: u32 = u32::MAX;
 
 /// The jobs that wishes are about, and how they are ranked at present. Jobs about which nothing is
@@ -658,10 +664,12 @@ impl<'a> WishedQueue<'a> {
         wishes: &Wishes,
         progress: &'a mut dyn FnMut(WishProgress) -> ControlFlow<()>,
     ) -> Result<Self, WishError> {
+        // any numbers would do: the jobs are read for the names of the formula
         let formula = filled(template, &template.starts());
         let read = site.read_jobs_to_rank(&RankRequest::from(&formula))?;
         let mut queue = site.rank_read_jobs(read)?;
         let equal = Formula::parse(EQUAL_VALUES).expect("a number is a formula");
+        // `find` then refuses only jobs that no constants could bring into the order
         site.rank_again(&mut queue, &equal)?;
         let wished = wishes.find(&queue)?;
         if wished.wishes.is_empty() {

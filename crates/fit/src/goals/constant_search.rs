@@ -102,6 +102,7 @@ impl<'a> Search<'a> {
         let in_force = simulator.run(options.in_force_text(), &part, None)?;
         let in_force = in_force.ok_or(FitError::Interrupted)?;
         let schedule = &in_force.simulated.schedule;
+        // compared with itself, as only the length of its blocks is asked for
         let compared = Difference::new(&part.workload, schedule, schedule, part.warm_up);
         let longest = (split.searched_until - split.counted_from) / MIN_BLOCKS;
         Ok(Self {
@@ -125,6 +126,7 @@ impl<'a> Search<'a> {
     /// A formula cannot be simulated.
     pub fn run(&mut self, evaluations: usize) -> Result<(), FitError> {
         let start = self.space.start();
+        // a template without constants has a single point
         if self.scores(std::slice::from_ref(&start))?.is_none() || start.is_empty() {
             return Ok(());
         }
@@ -391,6 +393,7 @@ fn constant(range: &TemplateConstant, value: f64, tried: &[Tried]) -> FittedCons
     let mut within = None;
     let mut hardly_matters = false;
     if !tried.is_empty() && !tried.iter().any(|(_, is_as_good)| is_as_good.is_none()) {
+        // both from the value outwards
         let below = tried.iter().rev().filter(|(other, _)| *other <= value);
         let above = tried.iter().filter(|(other, _)| *other >= value);
         within = Some([last_good(below, value), last_good(above, value)]);

@@ -238,6 +238,7 @@ fn loss(queue: &WishedQueue<'_>, pairs: &[Wish]) -> f64 {
     let part = if all > 0.0 {
         missing / all
     } else {
+        // equal values are as far from a wished order as reversed ones
         f64::from(u8::from(wrong > 0))
     };
     part + WRONG_ORDER * f64::from(wrong) / pairs.len() as f64
@@ -302,6 +303,7 @@ impl<'q, 'a> Kept<'q, 'a> {
                 continue;
             }
             let [mut near, mut far] = self.range_of(index, values);
+            // the start was tried and is not good, so that it is beyond one of the two ends
             if constant.start > near {
                 (near, far) = (far, near);
             }
