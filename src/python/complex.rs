@@ -23,6 +23,8 @@ pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, 
     match (op, x, y) {
         (
             Op::Add | Op::Subtract | Op::Multiply,
+            // a float without a value is an input of the check whether a formula is complex for
+            // every job
             Value::OfType("complex"),
             Value::OfType("complex" | "float"),
         )

@@ -151,6 +151,7 @@ impl Python {
             self.binary_of_python(op, x, y)
         };
         match result {
+            // only where it fails: what does not is the same with complex numbers
             Err(raised) if self.follows_complex => complex::instead_of_error(op, x, y, raised),
             result => result,
         }

@@ -148,6 +148,7 @@ fn compute_batch<K: Kernel<N>, const N: usize>(
     inputs: [&[f64]; N],
     out: &mut [f64],
 ) -> usize {
+    // 0 also for the blocks behind a short batch, which are not computed
     let mut uncertain_flags = [[0; BLOCK]; BATCH / BLOCK];
     dispatch_at(
         level,
@@ -281,6 +282,7 @@ struct Approximation {
 fn rounded(high: f64, low: f64, margin: f64) -> Approximation {
     const EXPONENT: u64 = 0x7ff << 52;
     let reach = f64::from_bits(high.to_bits() & EXPONENT) * margin;
+    // added to `low` first: beside `high`, `reach` would be rounded away
     let below = high + (low - reach);
     let above = high + (low + reach);
     Approximation {
@@ -418,6 +420,7 @@ const FINE_LOG_Q: [f64; 8] = [
 fn fine_log(x: f64) -> (f64, f64) {
     let (high, low) = log::<true>(x);
     let sum = high + low;
+    // exact, since `low` is at most 2⁻³³ of `high`
     (sum, low - (sum - high))
 }
 
@@ -471,6 +474,7 @@ fn quotient(m: f64) -> (f64, f64) {
     let sum = m + 1.0;
     let sum_rest = m - (sum - 1.0);
     let inverse = 1.0 / sum;
+    // a product, since the remainder needs the inverse too; it has the error of `s`
     let s = difference * inverse;
     let remainder = (-s).mul_add(sum_rest, (-s).mul_add(sum, difference));
     (s, remainder * inverse)

@@ -73,6 +73,7 @@ impl PythonVersion {
 impl Default for PythonVersion {
     /// 3.11, where nothing says which one it is.
     fn default() -> Self {
+        // the version whose error texts are compared to the letter as well
         Self { minor: 11 }
     }
 }

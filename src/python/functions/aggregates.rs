@@ -266,6 +266,7 @@ fn add_partial(partials: &mut Vec<f64>, mut value: f64) -> f64 {
         let high = large + small;
         let low = small - (high - large);
         if low != 0.0 {
+            // never ahead of `index`, so that nothing unread is overwritten
             partials[kept] = low;
             kept += 1;
         }

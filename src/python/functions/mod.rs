@@ -269,6 +269,7 @@ fn factorial_of(n: Integer, work: &WorkLimit) -> Result<Value, Raised> {
     match n {
         Integer::Small(n) => falling_product(&BigInt::from(n), n.unsigned_abs(), work),
         Integer::Big(_) => Err(Raised::overflow(
+            // the largest C `long` of 64-bit Linux, which CPython inserts as `LONG_MAX`
             "factorial() argument should not exceed 9223372036854775807",
         )),
     }
