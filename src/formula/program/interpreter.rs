@@ -141,6 +141,7 @@ impl<'p> Interpreter<'p> {
                 *top = arithmetic.unary(*op, top)?;
             }
             Instruction::Binary(op) => {
+                // looked at and not popped: after a failure `error_at` reads them
                 let [left, right] = top_two(stack)?;
                 let result = arithmetic.binary(*op, left, right)?;
                 replace_two(stack, result);
@@ -418,6 +419,7 @@ fn value_of_child(kind: &ExprKind, values: &[Option<Value>]) -> Option<Value> {
         ExprKind::Parenthesized(inner) => values[inner.index()].clone(),
         ExprKind::Conditional {
             then, otherwise, ..
+        // only the branch that was taken has a value
         } => values[then.index()]
             .as_ref()
             .or(values[otherwise.index()].as_ref())

@@ -555,6 +555,7 @@ impl<'e> Lowering<'e> {
     }
 
     fn call(&mut self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword], id: ExprId) {
+        // before the arguments, as in Python: `nope(1/0)` is a `NameError`
         self.tasks.push(Task::Visit(callee));
         self.visit_all(positional);
         for keyword in keywords {

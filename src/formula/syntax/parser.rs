@@ -415,6 +415,7 @@ impl AstBuilder {
         let mut positional = Vec::new();
         let mut keywords = Vec::new();
         for argument in pair.into_inner() {
+            // the commas between them are pairs too
             if argument.as_rule() == Rule::argument {
                 self.argument(argument, &mut positional, &mut keywords)?;
             }
@@ -902,6 +903,7 @@ fn number_problem(text: &str) -> Option<&'static str> {
         character.is_ascii_digit() || matches!(character, '.' | '_')
     });
     Some(match &lower {
+        // before the other rules, to which the letter begins a name
         _ if lower.starts_with("0x") => "only the digits 0-9 and a-f can follow `0x`",
         _ if lower.starts_with("0o") => "only the digits 0-7 can follow `0o`",
         _ if lower.starts_with("0b") => "only the digits 0 and 1 can follow `0b`",

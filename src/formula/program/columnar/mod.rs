@@ -271,6 +271,7 @@ impl Run<'_, '_> {
     fn load_lanes(&mut self, column: &InputColumn<'_>) -> Option<()> {
         const INTEGERS: LaneTypes = LaneTypes::All(LaneType::Int);
         let index = self.stack.len();
+        // pushed first, so that there are lanes to fill
         self.push(Entry::Lanes(LaneTypes::Each));
         let Lanes { numbers, types } = &mut self.lanes[index];
         let numbers = &mut numbers[..self.rows];
@@ -457,6 +458,7 @@ impl Run<'_, '_> {
                 let end = *end as usize;
                 self.run_in(is_true, at + 1..jump)?;
                 self.run_in(is_false, exit..end)?;
+                // the upper entry is that of `otherwise`
                 self.join(condition, &is_false)?;
                 Some(end)
             }
@@ -587,6 +589,7 @@ impl Run<'_, '_> {
         {
             types = self.call_kernel(function, callee);
         }
+        // a kernel that returns `None` has left the lanes of the arguments as they were
         if types.is_none() {
             types = Some(self.each_lane(callee, |run, lane| {
                 let arguments = callee + 1..run.stack.len();
