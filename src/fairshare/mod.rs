@@ -699,6 +699,7 @@ impl TreeBuilder {
                 Self::MAX_NODES
             ));
         }
+        // first, because the messages of the other checks name the parent
         self.check_parent(parent, &member)?;
         if !self.lenient {
             if member.name.is_empty() {

@@ -107,6 +107,7 @@ impl TreeDocument {
                 Shares::Parent => member.shares_of_parent(),
             };
             let parent = match node.parent {
+                // parents come first: no reader gives another index
                 Some(parent) if parent < ids.len() => ids[parent],
                 _ => builder.root(),
             };

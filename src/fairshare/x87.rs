@@ -238,6 +238,7 @@ pub(crate) fn power(base: f64, exponent: u32) -> f64 {
         if exponent >> bit & 1 == 1 {
             product *= square;
         }
+        // after the last bit it may overflow, and is not used
         square *= square;
     }
     let StatusAnd { value, .. }: StatusAnd<Double> = product.convert(&mut false);

@@ -405,6 +405,8 @@ impl<N: PartialEq> RankWalk<'_, N> {
         members.sort_by(|&one, &other| (self.rules.compare)(self.value(other), self.value(one)));
         // not in the comparison, because a tie within a tolerance is not transitive
         for run in members.chunk_by_mut(|&one, &other| self.are_tied(one, other)) {
+            // users first: one that is tied with an account has its rank before the account's users
+            // take theirs
             run.sort_by_key(|&node| !self.is_user(node));
         }
         Frame {

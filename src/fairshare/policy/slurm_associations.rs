@@ -451,6 +451,7 @@ pub(super) fn daemon_order(tree: &ShareTree, release: Release) -> Vec<NodeId> {
 /// Every node in the order of the rows of `sshare -a`.
 pub(super) fn request_order(tree: &ShareTree, release: Release) -> Vec<NodeId> {
     depth_first(tree, |users, accounts| {
+        // stable: the associations of a user with partitions stay in the order of the tree
         users.sort_by_key(|&user| tree.base_name(user));
         // 22.05 compares the names by `strcmp`, 26.11 the lineages
         match release {
