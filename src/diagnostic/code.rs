@@ -272,6 +272,7 @@ fn selector(word: &str) -> Option<String> {
     }
     let prefix = word.to_ascii_uppercase();
     let mut names = Code::ALL.iter().map(|code| code.name());
+    // these letters at least: an empty word, as after a comma, begins every code
     let is_known = prefix.starts_with("JSF") && names.any(|name| name.starts_with(&prefix));
     is_known.then_some(prefix)
 }

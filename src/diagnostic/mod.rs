@@ -72,6 +72,7 @@ impl Span {
     pub fn line_and_column(self, text: &str) -> (usize, usize) {
         let before = &text[..self.range_in(text).start];
         let line = before.trim_end_matches(|character| !matches!(character, '\n' | '\r'));
+        // the two characters are one line end
         let lines = before.replace("\r\n", "\n").matches(['\n', '\r']).count();
         (lines + 1, before[line.len()..].chars().count() + 1)
     }

@@ -553,6 +553,7 @@ impl JobTable {
     /// Removes all jobs, and keeps the columns.
     pub fn clear(&mut self) {
         let columns = std::mem::take(&mut self.columns);
+        // with all that was recorded of the jobs, such as undeclared resources
         *self = Self::new(columns.iter().map(|(name, _)| &**name));
     }
 

@@ -115,6 +115,7 @@ impl Ids {
                 self.append(old.id_at(row).unwrap_or_default());
             }
         }
+        // without one, the ids ascend, and so do those that are left
         if let Some(mut index) = old.index {
             index.retain(|_, row| match kept.new_row(*row) {
                 Some(new_row) => {

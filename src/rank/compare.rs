@@ -591,6 +591,7 @@ fn size_classes(input: Option<&str>) -> Vec<GroupChange> {
     };
     let mut names = vec![format!("no {input}"), "1".to_owned()];
     for pair in SIZE_CLASSES.windows(2) {
+        // one above the class before: the inputs of `SIZES` are whole numbers
         names.push(format!("{}-{}", pair[0] + 1.0, pair[1]));
     }
     names.push(format!("over {}", SIZE_CLASSES[SIZE_CLASSES.len() - 1]));

@@ -506,6 +506,7 @@ impl Program {
                 Some(column.view(&rows, &scratch.amounts[slot]))
             };
             let results = scratch.columnar.evaluate(self, &input, scores.len());
+            // also of lanes that fall back, whose scores are replaced below
             for (score, &lane) in scores.iter_mut().zip(results.lanes()) {
                 *score = S::from(lane);
             }

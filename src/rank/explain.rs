@@ -120,6 +120,7 @@ pub fn evaluate(
     budget: &mut WorkBudget,
 ) -> Option<Result<Value, EvalError>> {
     budget.take(row_work(program))?;
+    // a new one, so that the work counted is that of this evaluation alone
     let mut interpreter = program.interpreter(Python::new());
     let result = interpreter.evaluate(inputs);
     budget.charge(interpreter.arithmetic().work());

@@ -720,6 +720,7 @@ impl Scores {
         for row in 0..self.len() {
             values.push(self.precision.round(self.results.nearest_double(row)));
         }
+        // in this order: an error overrules a result, and an exclusion both
         for (row, value) in self.results.exceptions() {
             values[*row as usize] = self.precision.round(value.to_f64().unwrap_or(f64::NAN));
         }

@@ -99,6 +99,8 @@ impl SummandColumns {
                 *sum += value;
             }
         }
+        // by the sums alone: `job_sort_key` is not a summand, nor is a `min` or `max` around the
+        // sum
         let order = sort_by_value(&sums, usize::MAX);
         let mut decided = vec![0; columns.len()];
         let mut pairs = 0;

@@ -57,6 +57,7 @@ impl QueueWork {
     /// jobs before it have left.
     pub fn add(&self, words: u64) -> bool {
         let excess = words.saturating_sub(FREE_WORK);
+        // without excess a job never fails, whatever the jobs before it have needed
         excess > 0 && self.0.fetch_add(excess, Ordering::Relaxed) + excess > QUEUE_WORK
     }
 }
