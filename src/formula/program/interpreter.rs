@@ -430,6 +430,7 @@ fn value_of_child(kind: &ExprKind, values: &[Option<Value>]) -> Option<Value> {
                 return Some(value.clone());
             }
             for node in others {
+                // an operand that was dropped has a value too: it has the other truth
                 if let Some(value) = &values[node.index()]
                     && value.truth() == (*op == BooleanOperator::Or)
                 {
