@@ -7,7 +7,7 @@ use job_sort_formula::diagnostic::Severity;
 use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_site::{FormulaText, Site, SiteError};
+use jsf_site::{FormulaText, JobsToRank, Site, SiteError};
 
 use crate::found::AnswerError;
 #[cfg(feature = "command")]
@@ -57,6 +57,15 @@ impl GivenFormula {
             }
             (error, _) => error.into(),
         }
+    }
+
+    /// Refuses a formula that is not arithmetic for the jobs that it is to rank.
+    pub(crate) fn require_arithmetic(&self, read: &JobsToRank) -> Result<(), AnswerError> {
+        if read.program.is_some() {
+            return Ok(());
+        }
+        let findings = read.findings.clone();
+        Err(AnswerError::NotArithmetic(Box::new(self.clone()), findings))
     }
 
     /// Findings on the parsed formula as findings on the submitted text.

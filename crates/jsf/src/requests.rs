@@ -21,8 +21,7 @@ use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_simulate::{Goals, WarmUp, Workload};
 use jsf_site::{
-    CompareRequest, FileSource, FormulaText, Site, SiteError, SiteFiles, SiteOptions,
-    StartingUsage, check_warm_up,
+    FileSource, FormulaText, Site, SiteError, SiteFiles, SiteOptions, StartingUsage, check_warm_up,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -30,7 +29,7 @@ use serde_json::{Map, Value};
 
 use crate::STACK_SIZE;
 use crate::answer::{Answer, write_json};
-use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
+use crate::commands::compare::CompareAnswer;
 use crate::commands::cycle::CycleAnswer;
 use crate::commands::explain::ExplainAnswer;
 use crate::commands::fit::search_options::{MAX_EVALUATIONS, SearchOptions};
@@ -160,13 +159,6 @@ struct CheckQuestion {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CompareQuestion {
-    old: Option<String>,
-    new: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ReplayQuestion {
     /// The scheduler's log.
     log: PathBuf,
@@ -252,7 +244,20 @@ impl AskedSite<'_> {
                 let (given, question) = self.about_formula(request)?;
                 self.answered(|warnings| TrajectoryAnswer::new(site, given, &question, warnings))
             }
-            "compare" => self.compare(request),
+            "compare" => {
+                let mut members: Map<String, Value> = read(request)?;
+                let [old, new] =
+                    ["old", "new"].map(|side| members.remove(side).unwrap_or_default());
+                let given = OldNew::new(self.formula(read(old)?)?, self.formula(read(new)?)?);
+                let question = read(members.into())?;
+                self.answered(|warnings| {
+                    let sites = OldNew::new(site, site);
+                    let answer = CompareAnswer::new(sites, given, question, warnings)?;
+                    let OldNew { old, new } = answer.checked();
+                    warnings.doubt(failures(old).chain(failures(new)));
+                    Ok(answer)
+                })
+            }
             "shares" => {
                 let mut warnings = Warnings::default();
                 let shares = AssessedShares::new(site, None, read(request)?, &mut warnings)?;
@@ -304,34 +309,6 @@ impl AskedSite<'_> {
             *found = found.clone().worded(self.worded);
         }
         Ok(serde_json::to_string(&checked)?)
-    }
-
-    fn compare(&self, request: Value) -> Result<String, AnswerError> {
-        let CompareQuestion { old, new } = read(request)?;
-        let (old, new) = (self.formula(old)?, self.formula(new)?);
-        let request = CompareRequest::new(old.parsed()?, new.parsed()?);
-        let compared = self.arithmetic(self.site.compare(request), [&old, &new])?;
-        let sides = &compared.sides;
-        let checked_old = self.site.check_ranked(&old.submitted, &sides.old);
-        let checked_new = self.site.check_ranked(&new.submitted, &sides.new);
-        let names = [sides.old.program.inputs(), sides.new.program.inputs()];
-        let mut found = self.site.warnings_for(&names.concat());
-        found.extend_from_slice(&compared.warnings);
-        found.extend(doubts(&sides.old.findings));
-        found.extend(doubts(&sides.new.findings));
-        found.extend(doubts(failures(&checked_old)));
-        found.extend(doubts(failures(&checked_new)));
-        let decides = compared.decides();
-        let answer = CompareAnswer {
-            formulas: OldNew::new(old.text(), new.text()),
-            compared: &compared,
-            rows: &compared_rows(&compared.comparison),
-            decides: OldNew::new(&decides.old, &decides.new),
-            checked: OldNew::default(),
-            listed: ListedJobs::default(),
-            drawn_on_page: None,
-        };
-        self.written(&answer, found)
     }
 
     fn simulate(&self, asked: &SimulateAsked) -> Result<String, AnswerError> {

@@ -18,7 +18,6 @@ use crate::cli::outcome::CliError;
 use crate::cli::page_file::PageFile;
 use crate::cli::site::{STDIN, SiteArgs, threshold};
 use crate::given_formula::GivenFormula;
-use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues};
 
 /// The source of the formula.
 #[derive(Debug, Clone, Default, Args)]
@@ -138,28 +137,6 @@ pub struct QueueArgs {
     /// It counts instead of the server's: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     pub threshold: Option<f64>,
-}
-
-/// The jobs of a queue that are shown; all of them if nothing is given.
-#[derive(Debug, Args)]
-pub struct FilterArgs {
-    #[command(flatten)]
-    jobs: NamedJobs,
-    #[command(flatten)]
-    entities: NamedEntities,
-    #[command(flatten)]
-    queues: NamedQueues,
-}
-
-impl FilterArgs {
-    /// The filter of an answer.
-    pub(crate) fn filter(&self) -> JobFilter<'_> {
-        JobFilter {
-            jobs: &self.jobs.job,
-            entities: &self.entities.entity,
-            queues: &self.queues.queue_name,
-        }
-    }
 }
 
 /// How much is shown to people.

@@ -2,6 +2,7 @@
 //! the terminal while work takes long.
 
 use std::io::{self, IsTerminal, Write};
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -70,17 +71,25 @@ pub(crate) fn show_rankings(answer: &impl Answer, format: Format, on_error: OnEr
     if format.is_document() && answer.shows_findings() {
         return;
     }
-    for (given, queue) in answer.rankings() {
+    let rankings = answer.rankings();
+    let names: &[&str] = match rankings.len() {
+        2 => &["the old formula", "the new formula"],
+        _ => &["the formula"],
+    };
+    for (name, (given, queue)) in iter::zip(names, &rankings) {
         let mut findings = queue.findings.clone();
         findings.retain(|found| !format.is_document() || found.severity == Severity::Error);
+        if rankings.len() == 2 && !findings.is_empty() {
+            print_message("note", format_args!("findings of {name}:"));
+        }
         given.draw(findings);
-        report_errors(on_error, "the formula", queue);
+        report_errors(on_error, name, queue);
     }
 }
 
 /// Counts the jobs with an error on standard error, for formats without a summary: a line for each
 /// consequence in OpenPBS. `formula` names the formula.
-pub(crate) fn report_errors(on_error: OnError, formula: &str, queue: &RankedQueue) {
+fn report_errors(on_error: OnError, formula: &str, queue: &RankedQueue) {
     for consequence in [Consequence::Zero, Consequence::Crash, Consequence::Unknown] {
         let errors = queue.ranking.scores().errors();
         let mut errors = errors.filter(|(_, error)| error.consequence() == consequence);

@@ -33,7 +33,7 @@ impl Outcome {
 
     /// What a ranking says of its formula: findings if it cannot work, fails for every job, or
     /// failed under `--on-error fail`.
-    pub(crate) fn of_ranking(queue: &RankedQueue) -> Self {
+    fn of_ranking(queue: &RankedQueue) -> Self {
         let ranking = &queue.ranking;
         let mut is_fine = ranking.failure().is_none();
         for finding in &queue.findings {

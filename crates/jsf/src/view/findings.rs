@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::iter;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
@@ -317,6 +318,24 @@ pub(crate) fn drawn_findings<'a>(
     Some(section)
 }
 
+/// The same of the formulas of an answer: of two under headings that say whose they are.
+pub(crate) fn drawn_findings_of_sides<'a>(
+    sides: Vec<(&'a FormulaText, &'a Checked)>,
+) -> Vec<Section<'a>> {
+    let owners: &[&str] = match sides.len() {
+        2 => &[": old formula", ": new formula"],
+        _ => &[""],
+    };
+    let mut sections = Vec::new();
+    for (owner, (source, checked)) in iter::zip(owners, sides) {
+        if let Some(mut section) = drawn_findings(source, &checked.findings) {
+            section.heading += owner;
+            sections.push(section);
+        }
+    }
+    sections
+}
+
 /// The errors and warnings about a formula, one line each. Where there is an old formula, each says
 /// whose it is, and one that both have is listed once.
 pub(crate) fn brief_findings<'a>(checked: &Checked, old: Option<&Checked>) -> Option<Section<'a>> {
@@ -339,8 +358,21 @@ pub(crate) fn brief_findings<'a>(checked: &Checked, old: Option<&Checked>) -> Op
     // a stable sort: those of a severity stay in the order of the check
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
     let mut lines = Vec::new();
-    for (found, side) in findings {
-        lines.push(brief_finding(found, side));
+    let mut rest = &findings[..];
+    while let [(found, side), others @ ..] = rest {
+        let mut line = brief_finding(found, side);
+        rest = others;
+        // warnings of one kind would fill the first screen
+        if found.severity == Severity::Warning {
+            let is_alike =
+                |(other, of): &&(&Diagnostic, &str)| other.code == found.code && of == side;
+            let more = others.iter().take_while(is_alike).count();
+            rest = &others[more..];
+            if more > 0 {
+                line += &format!("; {} (--full)", more_findings(more, found.code));
+            }
+        }
+        lines.push(line);
     }
     (!lines.is_empty()).then(|| Section::new("").in_text().list(lines))
 }

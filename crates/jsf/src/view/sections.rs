@@ -82,7 +82,7 @@ pub(crate) fn decides_fact(summands: &[SummandAgreement]) -> Option<Fact> {
 }
 
 /// What decides the order of both sides.
-pub(crate) fn decides_section<'a>(sides: OldNew<&'a [SummandAgreement]>) -> Option<Section<'a>> {
+pub(crate) fn decides_section<'a>(sides: OldNew<Vec<SummandAgreement>>) -> Option<Section<'a>> {
     // a formula that is one summand agrees with itself
     if sides.old.len().max(sides.new.len()) < 2 {
         return None;
@@ -94,11 +94,11 @@ pub(crate) fn decides_section<'a>(sides: OldNew<&'a [SummandAgreement]>) -> Opti
         Column::number("range (5 to 95 %)", 6),
     ];
     let mut rows = Vec::new();
-    for (side, summands) in [("new", sides.new), ("old", sides.old)] {
+    for (side, summands) in [("new", &sides.new), ("old", &sides.old)] {
         for summand in by_agreement(summands) {
             rows.push(cells![
                 side,
-                Cell::Code((&*summand.text).into()),
+                Cell::Code(summand.text.to_string().into()),
                 summand.tau.map(|tau| Cell::Decimals(tau, 2)),
                 Cell::Written(range_in_words(summand), Some(summand.high)),
             ]);

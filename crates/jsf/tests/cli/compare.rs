@@ -628,7 +628,7 @@ fn errors_and_ties_are_counted() {
 #[test]
 fn the_findings_say_whose_they_are() {
     let findings = |old: &str, new: &str| {
-        stderr(&jsf(&[
+        stdout(&jsf(&[
             "compare",
             "--full",
             "--old",
@@ -648,9 +648,9 @@ fn the_findings_say_whose_they_are() {
             .unwrap_or_else(|| panic!("`{part}` is missing: {text}"))
     };
     let places = [
-        "jsf: note: findings of the old formula:",
+        "findings: old formula",
         "--> --old:",
-        "jsf: note: findings of the new formula:",
+        "findings: new formula",
     ];
     let places = [
         place(places[0]),
@@ -661,10 +661,10 @@ fn the_findings_say_whose_they_are() {
     assert!(places.is_sorted(), "{text}");
     assert!(text.rfind("--> --old:") < Some(places[2]), "{text}");
     // a formula without findings has no heading, and one formula has no sides
-    assert!(!findings("1 / (ncpus - 48)", "ncpus").contains("findings of the new formula"));
+    assert!(!findings("1 / (ncpus - 48)", "ncpus").contains("findings: new formula"));
     let same = findings("1 / (ncpus - 48)", "1 / (ncpus - 48)");
     assert!(
-        same.contains("-->") && !same.contains("findings of the"),
+        same.contains("-->") && !same.contains("findings: "),
         "{same}"
     );
 }

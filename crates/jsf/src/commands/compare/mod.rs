@@ -1,147 +1,159 @@
 //! `jsf compare`: two rankings of one queue, for people, who read the answer in one sentence, then
 //! the numbers, then charts and tables; as JSON and as CSV.
 
+#[cfg(feature = "command")]
+pub mod run;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::iter;
+use std::sync::OnceLock;
 
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::{
-    Comparison, GroupChange, JobMove, OldNew, Ranking, SummandAgreement, Transitions,
-};
+use job_sort_formula::rank::{Comparison, GroupChange, JobMove, OldNew, Ranking, Transitions};
 use jsf_openpbs::check::Checked;
-use jsf_site::{ComparedQueue, Rule};
-use serde::{Serialize, Serializer};
+use jsf_site::{CompareRequest, ComparedQueue, RankedQueue, Rule, Site};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answer::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
+#[cfg(feature = "command")]
+use crate::cli::args::number_of_jobs;
 use crate::commands::shares::view::tree_section;
+use crate::found::{AnswerError, Warnings};
+use crate::given_formula::GivenFormula;
+use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows};
 use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
 };
-use crate::view::findings::{brief_findings, has_effect, verdict_sentence};
+use crate::view::findings::{
+    brief_findings, drawn_findings_of_sides, has_effect, verdict_sentence,
+};
 use crate::view::sections::{
     KindOfGroup, by_gain, decides_section, facts_of, group_name, group_sections, group_table,
     move_cells, move_columns,
 };
 use crate::view::words::{count, first_few, grouped, grouped_count, significant};
 
-#[cfg(feature = "command")]
-pub mod run;
+/// Which jobs of the compared rankings are listed.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct CompareQuestion {
+    /// List only the first N jobs of the new order
+    ///
+    /// In a table the N that gain and the N that lose most places
+    #[cfg_attr(
+        feature = "command",
+        arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)
+    )]
+    pub top: Option<usize>,
+    /// The jobs to list.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    jobs: NamedJobs,
+    /// Whose jobs are listed.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    entities: NamedEntities,
+    /// The queues whose jobs are listed.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    queues: NamedQueues,
+}
+
+impl CompareQuestion {
+    /// The jobs to list, whether they move or not.
+    pub(crate) fn filter(&self) -> JobFilter<'_> {
+        JobFilter {
+            jobs: &self.jobs.job,
+            entities: &self.entities.entity,
+            queues: &self.queues.queue_name,
+        }
+    }
+}
 
 /// A comparison, ready to be written.
-#[derive(Debug, Clone, Copy)]
 pub struct CompareAnswer<'a> {
-    /// The texts of the formulas.
-    pub formulas: OldNew<&'a str>,
+    /// The site of either side.
+    sites: OldNew<&'a Site>,
+    question: CompareQuestion,
+    /// The formulas.
+    given: OldNew<GivenFormula>,
     /// The jobs under both rankings, and what changes.
-    pub compared: &'a ComparedQueue,
-    /// The rows to list, in the order in which they are listed.
-    pub rows: &'a [usize],
-    /// What each summand of the formulas decides of its order.
-    pub decides: OldNew<&'a [SummandAgreement]>,
-    /// The result of checking the formulas, for people.
-    pub checked: OldNew<Option<&'a Checked>>,
-    /// Which jobs are listed.
-    pub listed: ListedJobs,
-    /// The findings about each formula, as they are drawn in a terminal, for a page; `None` if none
-    /// is written.
-    pub drawn_on_page: Option<&'a OldNew<Vec<String>>>,
-}
-
-/// Which jobs the text of a comparison lists.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ListedJobs {
-    /// The number of jobs in a list; `None`: ten, or all that the filter leaves.
-    top: Option<usize>,
-    /// Whether the rows of the answer were chosen by a filter. They are then all listed, whether
-    /// they move or not.
-    is_filtered: bool,
-}
-
-impl Answer for CompareAnswer<'_> {
-    fn document(&self) -> Document<'_> {
-        let comparison = &self.compared.comparison;
-        let mut sections = Vec::from_iter(self.findings());
-        sections.extend(decides_section(self.decides));
-        // who gains by an order of submission, or of errors, gains nothing by the formula
-        if self.has_effect() {
-            sections.extend(who_section(comparison));
-        }
-        sections.extend(self.listed_jobs());
-        sections.push(Section::formulas(self.formulas.old, self.formulas.new));
-        if let Some(OldNew { old, new }) = self.drawn_on_page {
-            let drawn = OldNew::new(&**old, &**new);
-            sections.extend(Section::findings_of_sides(self.formulas, drawn));
-            sections.push(self.places());
-            if self.is_long() {
-                sections.push(self.all_jobs());
-            }
-        }
-        let groups = group_sections(comparison, false).into_iter();
-        sections.extend(groups.map(Section::in_full));
-        if self.drawn_on_page.is_some() {
-            let tree = self.compared.sides.new.assessed_tree();
-            sections.extend(tree.map(tree_section));
-        }
-        Document {
-            command: "jsf compare",
-            title: "Comparison of two formulas".to_owned(),
-            headline: self.headline(),
-            facts: self.facts(),
-            sections,
-            read_on: "--report FILE.html, jsf simulate for waits",
-        }
-    }
-
-    /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
-    fn write_as(&self, _format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
-        let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
-        let mut csv = CsvWriter::new(header, out)?;
-        let table = self.compared.table();
-        for &row in self.rows {
-            let names = [table.id(row), table.entity(row), table.queue(row)];
-            let names = guarded_names(names, cells);
-            let job = self.compared.comparison.job(row);
-            let OldNew { old, new } = self.scores(row).map(finite_score);
-            csv.write((names, job.old, job.new, old, new, job.moved()))?;
-        }
-        csv.finish()
-    }
+    pub compared: ComparedQueue,
+    /// The rows to list: those of the new order come first, then those of jobs that are considered
+    /// only under the old ranking.
+    rows: Vec<usize>,
+    /// Made when it is asked for: programs do without it.
+    checked: OnceLock<OldNew<Checked>>,
 }
 
 impl<'a> CompareAnswer<'a> {
-    /// The numbers that concern the whole queue.
-    pub(crate) fn numbers(&self) -> impl Serialize {
-        let comparison = &self.compared.comparison;
-        let rankings = self.compared.sides.as_ref().map(|side| &side.ranking);
-        object! {
-            summary: object! {
-                #[serde(flatten)]
-                comparison,
-                moved: comparison.moved(),
-                evaluated: rankings.map(|ranking| ranking.scores().count()),
-                ties: rankings.map(Ranking::ties),
-            },
-            fairness: object! {
-                #[serde(flatten)]
-                sides: comparison.fairness,
-                first: comparison.first,
-            },
+    /// Ranks the queue of the old site by the old formula, and by the new formula under the rules of
+    /// the new site.
+    ///
+    /// # Errors
+    /// The jobs cannot be read, a formula is not arithmetic, or none of the jobs to list exists.
+    pub fn new(
+        sites: OldNew<&'a Site>,
+        given: OldNew<GivenFormula>,
+        question: CompareQuestion,
+        warnings: &mut Warnings,
+    ) -> Result<Self, AnswerError> {
+        let (old, new) = (given.old.parsed()?, given.new.parsed()?);
+        let names = [old.names(), new.names()].concat();
+        let mut inputs_of = vec![sites.old];
+        if !std::ptr::eq(sites.old, sites.new) {
+            inputs_of.push(sites.new);
         }
+        for site in inputs_of {
+            warnings.add_site(site, &names);
+        }
+        let request = CompareRequest {
+            new_site: Some(sites.new),
+            ..CompareRequest::new(old, new)
+        };
+        let mut jobs = sites.old.read_for_comparison(request)?;
+        warnings.add(std::mem::take(&mut jobs.old.jobs.warnings));
+        for (read, given) in [(&jobs.old, &given.old), (&jobs.new, &given.new)] {
+            given.require_arithmetic(read)?;
+        }
+        let compared = sites.old.compare_read_jobs(request, jobs)?;
+        warnings.add(compared.warnings.clone());
+        let rows = selected_rows(
+            question.filter(),
+            compared_rows(&compared.comparison),
+            sites.new,
+            compared.table(),
+            warnings,
+        )?;
+        Ok(Self {
+            sites,
+            question,
+            given,
+            compared,
+            rows,
+            checked: OnceLock::new(),
+        })
     }
 
-    /// The ids of the jobs that start and stop doing something.
-    fn start_stop(&self, transitions: &Transitions) -> impl Serialize {
-        object! { start: self.ids(&transitions.start), stop: self.ids(&transitions.stop) }
+    /// What becomes of the formulas.
+    pub fn checked(&self) -> &OldNew<Checked> {
+        self.checked.get_or_init(|| {
+            let OldNew { old, new } = &self.compared.sides;
+            OldNew {
+                old: self.sites.old.check_ranked(&self.given.old.submitted, old),
+                new: self.sites.new.check_ranked(&self.given.new.submitted, new),
+            }
+        })
     }
 
-    fn ids(&self, rows: &[u32]) -> Vec<&str> {
-        let ids = rows
-            .iter()
-            .map(|&row| self.compared.table().id(row as usize));
-        ids.collect()
+    /// Whether both sides are the same formula at the same site.
+    fn is_one(&self) -> bool {
+        std::ptr::eq(self.sites.old, self.sites.new)
+            && self.given.old.text() == self.given.new.text()
     }
 
     /// A job; its ranks count from 1, and are null where it is not considered. A score is null if
@@ -149,7 +161,7 @@ impl<'a> CompareAnswer<'a> {
     fn job(&self, row: usize) -> impl Serialize {
         let table = self.compared.table();
         let job = self.compared.comparison.job(row);
-        let scores = self.scores(row);
+        let scores = scores(&self.compared, row);
         object! {
             id: table.id(row),
             entity: table.entity(row),
@@ -162,120 +174,17 @@ impl<'a> CompareAnswer<'a> {
         }
     }
 
-    /// The scores of a row; `None` for a side on which the job is excluded.
-    fn scores(&self, row: usize) -> OldNew<Option<f64>> {
-        let sides = self.compared.sides.as_ref();
-        sides.map(|side| Some(side.ranking.score(row)?.value))
-    }
-
-    /// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains
-    /// and who loses most.
-    pub(crate) fn headline(self) -> String {
-        let OldNew { old, new } = self.checked;
-        let mut sentences = Vec::new();
-        if let Some(checked) = new {
-            sentences.extend(verdict_sentence(checked, "the new formula"));
-        }
-        // of the formula in force it counts only whether it orders jobs at all
-        if let Some(checked) = old
-            && self.formulas.old != self.formulas.new
-            && !checked.verdict.has_effect()
-        {
-            sentences.extend(verdict_sentence(checked, "the old formula"));
-        }
-        if self.has_effect() {
-            sentences.push(agreement_sentence(&self.compared.comparison));
-            sentences.extend(considered_sentence(&self.compared.comparison));
-            sentences.extend(who_sentence(&self.compared.comparison));
-        }
-        sentences.join(" ")
-    }
-
-    /// Whether both formulas order jobs, so that the orders can be compared.
-    fn has_effect(self) -> bool {
-        let OldNew { old, new } = self.checked;
-        has_effect(old) && has_effect(new)
-    }
-
-    /// The formulas and the rules, once if both sides have the same, and the numbers of the comparison.
-    pub(crate) fn facts(self) -> Vec<Fact> {
-        let OldNew { old, new } = self.formulas;
-        let mut facts = Fact::of_sides(&[Fact::new("formula", old)], &[Fact::new("formula", new)]);
-        if self.has_effect() && self.compared.comparison.moved() > 0 {
-            facts.push(self.moves_fact());
-        }
-        let OldNew { old, new } = &self.compared.sides;
-        let (old_rules, new_rules) = (&old.rules, &new.rules);
-        for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
-            let old = rule(old_rules, &fact.heading);
-            let new = rule(new_rules, &fact.heading);
-            // a side whose formula has no fair share has no policy
-            let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
-            // which rules differ is a part of the answer
-            if old != new && is_compared {
-                fact.is_in_full = false;
-            }
-            facts.push(fact);
-        }
-        if self.has_effect() {
-            facts.extend(fairness_fact(&self.compared.comparison));
-        }
-        facts.extend(self.transition_facts());
-        facts
-    }
-
-    /// How far the jobs move, and how many neighbours the formulas do not order.
-    fn moves_fact(self) -> Fact {
-        let comparison = &self.compared.comparison;
-        let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
-        let OldNew { old, new } = &self.compared.sides;
-        let text = format!(
-            "{} up, {} down; {} places on average, {} at most; ties {} → {}",
-            comparison.up,
-            comparison.down,
-            significant(mean),
-            comparison.largest,
-            old.ranking.ties(),
-            new.ranking.ties()
-        );
-        Fact::new("moves", text)
-    }
-
-    /// The jobs that start and those that stop failing, passing the threshold and being considered.
-    fn transition_facts(self) -> Vec<Fact> {
-        let comparison = &self.compared.comparison;
-        let mut facts = Vec::new();
-        for (Transitions { start, stop }, what) in [
-            (&comparison.failing, "failing"),
-            (&comparison.passing, "passing the threshold"),
-            (&comparison.being_considered, "being considered"),
-        ] {
-            for (rows, verb) in [(start, "start"), (stop, "stop")] {
-                if !rows.is_empty() {
-                    let ids = rows
-                        .iter()
-                        .map(|&row| self.compared.table().id(row as usize));
-                    let heading = format!("{verb} {what}");
-                    facts.push(Fact::new(&heading, first_few(ids, MAX_IDS)).in_full());
-                }
-            }
-        }
-        facts
-    }
-
-    /// The findings about the formulas, one line each.
-    fn findings(self) -> Option<Section<'a>> {
-        let OldNew { old, new } = self.checked;
-        if self.formulas.old == self.formulas.new {
-            return brief_findings(new?, None);
-        }
-        brief_findings(new?, Some(old?))
+    /// The ids of the jobs that start and stop doing something.
+    fn start_stop(&self, transitions: &Transitions) -> impl Serialize {
+        let Transitions { start, stop } = transitions;
+        object! { start: ids(&self.compared, start), stop: ids(&self.compared, stop) }
     }
 
     /// The jobs that gain and those that lose the most places, or all jobs of a filter.
-    fn listed_jobs(self) -> Vec<Section<'a>> {
-        let ListedJobs { top, is_filtered } = self.listed;
-        let mut all = self.moves_of();
+    fn listed_jobs(&self) -> Vec<Section<'_>> {
+        let top = self.question.top;
+        let is_filtered = !self.question.filter().is_empty();
+        let mut all = moves_of(&self.compared, &self.rows);
         let lists = if is_filtered {
             all.truncate(top.unwrap_or(usize::MAX));
             vec![("", all)]
@@ -300,91 +209,30 @@ impl<'a> CompareAnswer<'a> {
         let mut sections = Vec::new();
         for (heading, moves) in lists {
             if !moves.is_empty() {
-                let table = self.table_of_moves(moves);
+                let table = table_of_moves(&self.compared, moves);
                 let section = Section::new(heading).in_text().table(table);
                 sections.push(section.in_full_if(top.is_none() && !is_filtered));
             }
         }
         sections
     }
-
-    fn table_of_moves(self, moves: Vec<JobMove>) -> Table<'a> {
-        let mut columns = move_columns();
-        columns.push(Column::number("old value", DECIDES));
-        columns.push(Column::number("new value", DECIDES));
-        Table::new(columns, moves, move |job| {
-            let OldNew { old, new } = self.scores(job.row);
-            let mut cells = move_cells(self.compared.table(), job);
-            cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
-            cells
-        })
-    }
-
-    /// Whether there are too many jobs to draw a line for each.
-    fn is_long(self) -> bool {
-        let OldNew { old, new } = self.compared.comparison.considered;
-        old.max(new) > MAX_SLOPES
-    }
-
-    /// Where the jobs come from and go to: each of a few, of many how many.
-    pub(crate) fn places(self) -> Section<'a> {
-        if self.is_long() {
-            bands_section(&self.moves_of(), self.compared.comparison.considered)
-        } else {
-            self.all_jobs()
-        }
-    }
-
-    /// The jobs, those that move farthest first.
-    fn all_jobs(self) -> Section<'a> {
-        let mut moves = self.moves_of();
-        moves.sort_by_key(farthest_first);
-        let mut section = Section::new("jobs").on_page();
-        if !self.is_long() && moves.iter().any(|job| job.moved() != Some(0)) {
-            let mut slopes = Vec::new();
-            for job in &moves {
-                let name = self.job_name(job.row);
-                slopes.push(Slope { name, job: *job });
-            }
-            let name = "Each job's place in the old and in the new order";
-            section = section.chart(move || charts::chart(&slopes, name));
-        }
-        section.table(self.table_of_moves(moves))
-    }
-
-    /// The moves of the jobs that the answer lists.
-    fn moves_of(self) -> Vec<JobMove> {
-        let mut moves = Vec::with_capacity(self.rows.len());
-        for &row in self.rows {
-            moves.push(self.compared.comparison.job(row));
-        }
-        moves
-    }
-
-    fn job_name(self, row: usize) -> String {
-        let table = self.compared.table();
-        let names = [table.id(row), table.entity(row)];
-        names.join(" ").trim_end().to_owned()
-    }
-}
-
-/// The rows that a comparison lists: the new order, then the jobs that are considered only under
-/// the old ranking.
-pub fn compared_rows(comparison: &Comparison) -> Vec<usize> {
-    comparison.moves().map(|job| job.row).collect()
 }
 
 impl Serialize for CompareAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ComparedQueue {
             comparison, sides, ..
-        } = self.compared;
+        } = &self.compared;
+        let rows = self
+            .rows
+            .iter()
+            .take(self.question.top.unwrap_or(usize::MAX));
         let answer = object! {
-            old: side(self.formulas.old, &sides.old.rules),
-            new: side(self.formulas.new, &sides.new.rules),
-            jobs: Each(|| self.rows.iter().map(|&row| self.job(row))),
+            old: side(&self.given.old, &sides.old),
+            new: side(&self.given.new, &sides.new),
+            jobs: Each(|| rows.clone().map(|&row| self.job(row))),
             #[serde(flatten)]
-            numbers: self.numbers(),
+            numbers: numbers(&self.compared),
             changes: object! {
                 considered: self.start_stop(&comparison.being_considered),
                 failing: self.start_stop(&comparison.failing),
@@ -394,19 +242,120 @@ impl Serialize for CompareAnswer<'_> {
             groups: groups(&comparison.groups),
             queues: groups(&comparison.queues),
             sizes: groups(&comparison.sizes),
-            decides: self.decides,
+            decides: self.compared.decides(),
         };
         answer.serialize(serializer)
     }
 }
 
+impl Answer for CompareAnswer<'_> {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+        let OldNew { old, new } = &self.compared.sides;
+        let mut rankings = vec![(&self.given.old, old), (&self.given.new, new)];
+        if self.is_one() {
+            rankings.truncate(1);
+        }
+        rankings
+    }
+
+    fn shows_findings(&self) -> bool {
+        true
+    }
+
+    fn document(&self) -> Document<'_> {
+        let compared = &self.compared;
+        let formulas = self.given.as_ref().map(GivenFormula::text);
+        let OldNew { old, new } = self.checked();
+        let has_effect = old.verdict.has_effect() && new.verdict.has_effect();
+        let other = (formulas.old != formulas.new).then_some(old);
+        let mut sections = Vec::from_iter(brief_findings(new, other));
+        sections.extend(decides_section(compared.decides()));
+        // who gains by an order of submission, or of errors, gains nothing by the formula
+        if has_effect {
+            sections.extend(who_section(&compared.comparison));
+        }
+        sections.extend(self.listed_jobs());
+        sections.push(Section::formulas(formulas.old, formulas.new));
+        let mut checked = vec![(&self.given.old.source, old), (&self.given.new.source, new)];
+        if self.is_one() {
+            checked.truncate(1);
+        }
+        sections.extend(drawn_findings_of_sides(checked));
+        sections.push(places(compared, &self.rows));
+        if is_long(compared) {
+            sections.push(all_jobs(compared, &self.rows));
+        }
+        let groups = group_sections(&compared.comparison, false).into_iter();
+        sections.extend(groups.map(Section::in_full));
+        sections.extend(compared.sides.new.assessed_tree().map(tree_section));
+        Document {
+            command: "jsf compare",
+            title: "Comparison of two formulas".to_owned(),
+            headline: headline(compared, formulas, OldNew::new(Some(old), Some(new))),
+            facts: facts(compared, formulas, has_effect),
+            sections,
+            read_on: "--report FILE.html, jsf simulate for waits",
+        }
+    }
+
+    /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
+    fn write_as(&self, _format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+        let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
+        let mut csv = CsvWriter::new(header, out)?;
+        let table = self.compared.table();
+        for &row in self
+            .rows
+            .iter()
+            .take(self.question.top.unwrap_or(usize::MAX))
+        {
+            let names = [table.id(row), table.entity(row), table.queue(row)];
+            let names = guarded_names(names, cells);
+            let job = self.compared.comparison.job(row);
+            let OldNew { old, new } = scores(&self.compared, row).map(finite_score);
+            csv.write((names, job.old, job.new, old, new, job.moved()))?;
+        }
+        csv.finish()
+    }
+}
+
+/// The numbers that concern the whole queue.
+pub(crate) fn numbers(compared: &ComparedQueue) -> impl Serialize {
+    let comparison = &compared.comparison;
+    let rankings = compared.sides.as_ref().map(|side| &side.ranking);
+    object! {
+        summary: object! {
+            #[serde(flatten)]
+            comparison,
+            moved: comparison.moved(),
+            evaluated: rankings.map(|ranking| ranking.scores().count()),
+            ties: rankings.map(Ranking::ties),
+        },
+        fairness: object! {
+            #[serde(flatten)]
+            sides: comparison.fairness,
+            first: comparison.first,
+        },
+    }
+}
+
+fn ids<'c>(compared: &'c ComparedQueue, rows: &[u32]) -> Vec<&'c str> {
+    let ids = rows.iter().map(|&row| compared.table().id(row as usize));
+    ids.collect()
+}
+
+/// The scores of a row; `None` for a side on which the job is excluded.
+fn scores(compared: &ComparedQueue, row: usize) -> OldNew<Option<f64>> {
+    let sides = compared.sides.as_ref();
+    sides.map(|side| Some(side.ranking.score(row)?.value))
+}
+
 /// A formula, and its rules by heading.
-fn side(formula: &str, given: &[Rule]) -> impl Serialize {
+fn side(given: &GivenFormula, queue: &RankedQueue) -> impl Serialize {
     let mut rules = BTreeMap::new();
-    for rule in given {
+    for rule in &queue.rules {
         rules.insert(rule.heading, rule.text.clone());
     }
-    object! { formula, rules }
+    object! { formula: given.text(), rules }
 }
 
 fn groups(changes: &[GroupChange]) -> Vec<impl Serialize> {
@@ -422,6 +371,158 @@ fn groups(changes: &[GroupChange]) -> Vec<impl Serialize> {
         });
     }
     groups
+}
+
+/// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains
+/// and who loses most.
+pub(crate) fn headline(
+    compared: &ComparedQueue,
+    formulas: OldNew<&str>,
+    OldNew { old, new }: OldNew<Option<&Checked>>,
+) -> String {
+    let mut sentences = Vec::new();
+    if let Some(checked) = new {
+        sentences.extend(verdict_sentence(checked, "the new formula"));
+    }
+    // of the formula in force it counts only whether it orders jobs at all
+    if let Some(checked) = old
+        && formulas.old != formulas.new
+        && !checked.verdict.has_effect()
+    {
+        sentences.extend(verdict_sentence(checked, "the old formula"));
+    }
+    if has_effect(old) && has_effect(new) {
+        sentences.push(agreement_sentence(&compared.comparison));
+        sentences.extend(considered_sentence(&compared.comparison));
+        sentences.extend(who_sentence(&compared.comparison));
+    }
+    sentences.join(" ")
+}
+
+/// The formulas and the rules, once if both sides have the same, and the numbers of the comparison,
+/// if both formulas order jobs.
+pub(crate) fn facts(
+    compared: &ComparedQueue,
+    formulas: OldNew<&str>,
+    has_effect: bool,
+) -> Vec<Fact> {
+    let [old, new] = [formulas.old, formulas.new].map(|text| [Fact::new("formula", text)]);
+    let mut facts = Fact::of_sides(&old, &new);
+    if has_effect && compared.comparison.moved() > 0 {
+        facts.push(moves_fact(compared));
+    }
+    let OldNew { old, new } = &compared.sides;
+    let (old_rules, new_rules) = (&old.rules, &new.rules);
+    for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
+        let old = rule(old_rules, &fact.heading);
+        let new = rule(new_rules, &fact.heading);
+        // a side whose formula has no fair share has no policy
+        let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
+        // which rules differ is a part of the answer
+        if old != new && is_compared {
+            fact.is_in_full = false;
+        }
+        facts.push(fact);
+    }
+    if has_effect {
+        facts.extend(fairness_fact(&compared.comparison));
+    }
+    facts.extend(transition_facts(compared));
+    facts
+}
+
+/// How far the jobs move, and how many neighbours the formulas do not order.
+fn moves_fact(compared: &ComparedQueue) -> Fact {
+    let comparison = &compared.comparison;
+    let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
+    let OldNew { old, new } = &compared.sides;
+    let text = format!(
+        "{} up, {} down; {} places on average, {} at most; ties {} → {}",
+        comparison.up,
+        comparison.down,
+        significant(mean),
+        comparison.largest,
+        old.ranking.ties(),
+        new.ranking.ties()
+    );
+    Fact::new("moves", text)
+}
+
+/// The jobs that start and those that stop failing, passing the threshold and being considered.
+fn transition_facts(compared: &ComparedQueue) -> Vec<Fact> {
+    let comparison = &compared.comparison;
+    let mut facts = Vec::new();
+    for (Transitions { start, stop }, what) in [
+        (&comparison.failing, "failing"),
+        (&comparison.passing, "passing the threshold"),
+        (&comparison.being_considered, "being considered"),
+    ] {
+        for (rows, verb) in [(start, "start"), (stop, "stop")] {
+            if !rows.is_empty() {
+                let ids = first_few(ids(compared, rows), MAX_IDS);
+                facts.push(Fact::new(&format!("{verb} {what}"), ids).in_full());
+            }
+        }
+    }
+    facts
+}
+
+fn table_of_moves(compared: &ComparedQueue, moves: Vec<JobMove>) -> Table<'_> {
+    let mut columns = move_columns();
+    columns.push(Column::number("old value", DECIDES));
+    columns.push(Column::number("new value", DECIDES));
+    Table::new(columns, moves, move |job| {
+        let OldNew { old, new } = scores(compared, job.row);
+        let mut cells = move_cells(compared.table(), job);
+        cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
+        cells
+    })
+}
+
+/// Whether there are too many jobs to draw a line for each.
+fn is_long(compared: &ComparedQueue) -> bool {
+    let OldNew { old, new } = compared.comparison.considered;
+    old.max(new) > MAX_SLOPES
+}
+
+/// Where the jobs of some rows come from and go to: each of a few, of many how many.
+pub(crate) fn places<'a>(compared: &'a ComparedQueue, rows: &[usize]) -> Section<'a> {
+    if is_long(compared) {
+        bands_section(&moves_of(compared, rows), compared.comparison.considered)
+    } else {
+        all_jobs(compared, rows)
+    }
+}
+
+/// The jobs, those that move farthest first.
+fn all_jobs<'a>(compared: &'a ComparedQueue, rows: &[usize]) -> Section<'a> {
+    let mut moves = moves_of(compared, rows);
+    moves.sort_by_key(farthest_first);
+    let mut section = Section::new("jobs").on_page();
+    if !is_long(compared) && moves.iter().any(|job| job.moved() != Some(0)) {
+        let table = compared.table();
+        let mut slopes = Vec::new();
+        for job in &moves {
+            let names = [table.id(job.row), table.entity(job.row)].join(" ");
+            let name = names.trim_end().to_owned();
+            slopes.push(Slope { name, job: *job });
+        }
+        let name = "Each job's place in the old and in the new order";
+        section = section.chart(move || charts::chart(&slopes, name));
+    }
+    section.table(table_of_moves(compared, moves))
+}
+
+/// The moves of the jobs of some rows.
+fn moves_of(compared: &ComparedQueue, rows: &[usize]) -> Vec<JobMove> {
+    let jobs = rows.iter().map(|&row| compared.comparison.job(row));
+    jobs.collect()
+}
+
+/// The rows that a comparison lists: the new order, then the jobs that are considered only under
+/// the old ranking.
+pub fn compared_rows(comparison: &Comparison) -> Vec<usize> {
+    comparison.moves().map(|job| job.row).collect()
 }
 
 fn finite_score(score: Option<f64>) -> Option<String> {
@@ -659,26 +760,5 @@ mod tests {
             let mirrored = agreement(tau).replace("the old one", "the reverse of the old one");
             assert_eq!(agreement(-tau), mirrored, "{tau}");
         }
-    }
-
-    #[test]
-    fn findings_say_whose_they_are() {
-        let [one, none] = [vec!["error".to_owned()], Vec::new()];
-        let headings = |formulas, old, new| {
-            let sections = Section::findings_of_sides(formulas, OldNew { old, new });
-            let headings = sections.into_iter().map(|section| section.heading);
-            headings.collect::<Vec<_>>()
-        };
-        let two = OldNew { old: "a", new: "b" };
-        assert_eq!(
-            headings(two, &one, &one),
-            ["findings: old formula", "findings: new formula"]
-        );
-        assert_eq!(headings(two, &one, &none), ["findings: old formula"]);
-        assert_eq!(headings(two, &none, &one), ["findings: new formula"]);
-        assert_eq!(
-            headings(OldNew { old: "a", new: "a" }, &none, &one),
-            ["findings"]
-        );
     }
 }

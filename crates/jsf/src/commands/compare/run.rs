@@ -4,28 +4,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args};
-use job_sort_formula::Diagnostic;
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::check::{Checked, error_findings};
 use jsf_site::{
-    CompareRequest, ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles,
-    SiteOptions,
+    ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles, SiteOptions,
 };
 
 use crate::answer::Format;
 use crate::cli::args::{
-    AnswerArgs, CsvArgs, FilterArgs, FormulaArgs, FormulaOptions, ReportArgs, format,
-    number_of_jobs,
+    AnswerArgs, CsvArgs, FormulaArgs, FormulaOptions, ReportArgs, format, number_of_jobs,
 };
 use crate::cli::formula::read_formula;
-use crate::cli::messages::{answered, print_message, report_errors, warn_all};
+use crate::cli::messages::{answered, print_message, show_rankings};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader, threshold};
-use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
-use crate::found::Warnings;
+use crate::commands::compare::{CompareAnswer, CompareQuestion};
 use crate::given_formula::GivenFormula;
-use crate::job_filter::selected_rows;
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -123,14 +117,9 @@ pub struct CompareArgs {
     /// A job that is among the first N of either order, and changes its place
     #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     fail_on_change: Option<usize>,
-    /// List only the first N jobs of the new order
-    ///
-    /// In a table the N that gain and the N that lose most places
-    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
-    top: Option<usize>,
     /// The jobs to list.
     #[command(flatten)]
-    filter: FilterArgs,
+    question: CompareQuestion,
     /// How the answer is written.
     #[command(flatten)]
     answer: AnswerArgs,
@@ -151,49 +140,49 @@ fn of_comparison(argument: Arg) -> Arg {
 }
 
 pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let opened = Opened::open(arguments)?;
-    let old_site = &opened.old_site;
-    let new_site = opened.new_site();
-    let is_document = arguments.answer.format.is_document();
+    let format = arguments.answer.format;
+    let mut formulas = arguments.formulas();
+    require_one_file(arguments, &formulas)?;
+    let is_new_given = formulas.new.is_given();
+    if arguments.has_own_rules() && !is_new_given {
+        formulas.new = FormulaArgs {
+            options: FormulaOptions::NEW,
+            ..formulas.old.clone()
+        };
+    }
+    let (old_site, other_site) = open_sites(arguments, &formulas)?;
+    let sites = OldNew::new(&old_site, other_site.as_ref().unwrap_or(&old_site));
+    let mut sources = read_formulas(arguments, &formulas, sites)?;
+    // another slurm.conf has another priority
+    if arguments.new_slurm_conf.is_some()
+        && !is_new_given
+        && sites.new.priorities_at().is_some()
+        && let Some(priority) = sites.new.formula_in_force()
+    {
+        sources.new = priority;
+    }
     arguments.site.note_ignored_files();
-    // what is wrong with either is drawn
-    let OldNew { old, new } = opened.formulas.as_ref().map(GivenFormula::parsed);
-    let (old, new) = (old?, new?);
-    arguments.site.show(old_site, is_document);
-    let names = [old.names(), new.names()].concat();
-    let request = CompareRequest {
-        new_site: Some(new_site),
-        ..CompareRequest::new(old, new)
-    };
-    let ((compared, findings), warnings) = answered("ranking the jobs", is_document, |warnings| {
-        for site in [old_site, new_site] {
-            warnings.add_site(site, &names);
-        }
-        let mut jobs = old_site.read_for_comparison(request)?;
-        warnings.add(std::mem::take(&mut jobs.old.jobs.warnings));
-        let findings = OldNew::new(jobs.old.findings.clone(), jobs.new.findings.clone());
-        let compared = old_site.compare_read_jobs(request, jobs);
-        if let Ok(compared) = &compared {
-            warnings.add(compared.warnings.clone());
-        }
-        Ok((compared, findings))
+    arguments.site.show(sites.old, format.is_document());
+    let given = sources.map(|source| GivenFormula::new(source, old_site.numbers()));
+    let question = arguments.question.clone();
+    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings| {
+        CompareAnswer::new(sites, given, question, warnings)
     })?;
-    let compared = opened.draw_findings(compared, findings)?;
-    opened.write_answer(&compared, &warnings, out)?;
-    let OldNew { old, new } = &compared.sides;
-    if arguments.answer.format == Format::Csv {
-        let on_error = arguments.site.on_error;
-        report_errors(on_error, "the old formula", old);
-        report_errors(on_error, "the new formula", new);
+    show_rankings(&answer, format, arguments.site.on_error);
+    let files = arguments.old_file.iter().chain(&arguments.new_file);
+    let page_sites = vec![sites.old, sites.new];
+    Output {
+        has_asked_rows: arguments.question.top.is_some(),
+        cells: arguments.csv.cells(),
+        page_file: arguments.report.page_file(page_sites, files.collect()),
+        ..Output::new(arguments.answer, &warnings)
     }
-    let mut is_fine = true;
-    if let Some(first) = arguments.fail_on_change {
-        is_fine = !report_changes(&compared, first);
+    .write(&answer, out)?;
+    let outcome = Outcome::of_answer(&answer);
+    match arguments.fail_on_change {
+        Some(first) if report_changes(&answer.compared, first) => Ok(Outcome::Findings),
+        _ => Ok(outcome),
     }
-    for side in [old, new] {
-        is_fine &= Outcome::of_ranking(side) == Outcome::Fine;
-    }
-    Ok(Outcome::fine_if(is_fine))
 }
 
 /// Says for `--fail-on-change` how many of the first jobs change their place, or that this cannot
@@ -216,180 +205,6 @@ fn report_changes(compared: &ComparedQueue, first: usize) -> bool {
         print_message("error", message);
     }
     is_undecided
-}
-
-/// The sites of both sides, and their formulas.
-struct Opened<'a> {
-    arguments: &'a CompareArgs,
-    old_site: Site,
-    /// The site of the new side, if it differs.
-    other_site: Option<Site>,
-    formulas: OldNew<GivenFormula>,
-}
-
-impl<'a> Opened<'a> {
-    fn open(arguments: &'a CompareArgs) -> Result<Self, CliError> {
-        let mut formulas = arguments.formulas();
-        require_one_file(arguments, &formulas)?;
-        let is_new_given = formulas.new.is_given();
-        if arguments.has_own_rules() && !is_new_given {
-            formulas.new = FormulaArgs {
-                options: FormulaOptions::NEW,
-                ..formulas.old.clone()
-            };
-        }
-        let (old_site, other_site) = open_sites(arguments, &formulas)?;
-        let new_site = other_site.as_ref().unwrap_or(&old_site);
-        let mut sources = read_formulas(arguments, &formulas, &old_site, new_site)?;
-        // another slurm.conf has another priority
-        if arguments.new_slurm_conf.is_some()
-            && !is_new_given
-            && new_site.priorities_at().is_some()
-            && let Some(priority) = new_site.formula_in_force()
-        {
-            sources.new = priority;
-        }
-        let numbers = old_site.numbers();
-        Ok(Self {
-            arguments,
-            old_site,
-            other_site,
-            formulas: sources.map(|source| GivenFormula::new(source, numbers)),
-        })
-    }
-
-    fn new_site(&self) -> &Site {
-        self.other_site.as_ref().unwrap_or(&self.old_site)
-    }
-
-    /// Draws what is found, unless one screen says it.
-    ///
-    /// # Errors
-    /// The formulas cannot be compared.
-    fn draw_findings(
-        &self,
-        compared: Result<ComparedQueue, SiteError>,
-        mut findings: OldNew<Vec<Diagnostic>>,
-    ) -> Result<ComparedQueue, CliError> {
-        let is_document = self.arguments.answer.format.is_document();
-        if is_document && let Ok(compared) = &compared {
-            let OldNew { old, new } = &compared.sides;
-            findings
-                .old
-                .extend(error_findings(&old.table, &old.ranking));
-            findings
-                .new
-                .extend(error_findings(&new.table, &new.ranking));
-        }
-        if compared.is_err() || !is_document || self.arguments.answer.text.full {
-            self.draw(&findings);
-        }
-        match compared {
-            Err(SiteError::NotArithmetic) => Err(CliError::Findings),
-            compared => Ok(compared?),
-        }
-    }
-
-    /// Writes the answer in the format that is asked for, and as a page if one is.
-    fn write_answer(
-        &self,
-        compared: &ComparedQueue,
-        warnings: &[String],
-        out: &mut impl Write,
-    ) -> Result<(), CliError> {
-        let arguments = self.arguments;
-        let new_site = self.new_site();
-        let is_document = arguments.answer.format.is_document();
-        let mut found = Warnings::default();
-        let mut rows = selected_rows(
-            arguments.filter.filter(),
-            compared_rows(&compared.comparison),
-            new_site,
-            compared.table(),
-            &mut found,
-        )?;
-        warn_all(&found.beside);
-        // people see the N that gain and the N that lose most instead
-        if !is_document {
-            rows.truncate(arguments.top.unwrap_or(usize::MAX));
-        }
-        let has_page = arguments.report.is_given();
-        let (mut checked, mut drawn_on_page) = (None, None);
-        if is_document || has_page {
-            let OldNew { old, new } = &compared.sides;
-            let both = OldNew::new(
-                (self.old_site).check_ranked(&self.formulas.old.submitted, old),
-                new_site.check_ranked(&self.formulas.new.submitted, new),
-            );
-            if has_page {
-                drawn_on_page = Some(self.drawn_on_page(&both));
-            }
-            checked = Some(both);
-        }
-        let mut decides = OldNew::default();
-        // CSV has no place for it, and it orders the rows of every summand
-        if arguments.answer.format != Format::Csv || has_page {
-            decides = compared.decides();
-        }
-        let answer = CompareAnswer {
-            formulas: self.formulas.as_ref().map(GivenFormula::text),
-            compared,
-            rows: &rows,
-            decides: OldNew::new(&decides.old, &decides.new),
-            checked: match &checked {
-                Some(both) => both.as_ref().map(Some),
-                None => OldNew::default(),
-            },
-            listed: ListedJobs {
-                top: arguments.top,
-                is_filtered: !arguments.filter.filter().is_empty(),
-            },
-            drawn_on_page: drawn_on_page.as_ref(),
-        };
-        let files = arguments.old_file.iter().chain(&arguments.new_file);
-        let sites = vec![&self.old_site, new_site];
-        Output {
-            has_asked_rows: arguments.top.is_some(),
-            cells: arguments.csv.cells(),
-            page_file: arguments.report.page_file(sites, files.collect()),
-            ..Output::new(arguments.answer, warnings)
-        }
-        .write(&answer, out)
-    }
-
-    /// Whether both sides are the same formula at the same site.
-    fn is_one(&self) -> bool {
-        self.other_site.is_none() && self.formulas.old.text() == self.formulas.new.text()
-    }
-
-    /// Draws the findings of the old formula, then those of the new one, each under a line that
-    /// says whose they are; those of the same formula at the same site are drawn once.
-    fn draw(&self, findings: &OldNew<Vec<Diagnostic>>) {
-        let sides = [
-            ("old", &self.formulas.old, &findings.old),
-            ("new", &self.formulas.new, &findings.new),
-        ];
-        let first = usize::from(self.is_one());
-        for (side, formula, findings) in &sides[first..] {
-            if !self.is_one() && !findings.is_empty() {
-                print_message("note", format_args!("findings of the {side} formula:"));
-            }
-            formula.draw(findings.iter().cloned());
-        }
-    }
-
-    /// The findings about the formulas as a page shows them.
-    fn drawn_on_page(&self, checked: &OldNew<Checked>) -> OldNew<Vec<String>> {
-        let OldNew { old, new } = &self.formulas;
-        let mut drawn = OldNew {
-            old: Vec::new(),
-            new: new.drawn_on_page(&checked.new.findings),
-        };
-        if !self.is_one() {
-            drawn.old = old.drawn_on_page(&checked.old.findings);
-        }
-        drawn
-    }
 }
 
 /// A file that each side may have of its own.
@@ -570,15 +385,14 @@ fn with_file(
 fn read_formulas(
     arguments: &CompareArgs,
     formulas: &OldNew<FormulaArgs>,
-    old_site: &Site,
-    new_site: &Site,
+    sites: OldNew<&Site>,
 ) -> Result<OldNew<FormulaText>, CliError> {
     let OldNew { old, new } = formulas;
     let is_given = old.is_given() || new.is_given();
     let differ_otherwise = arguments.has_own_rules();
     let differ_in_fair_share = !is_given && arguments.has_own_fair_share();
-    let old_read = read_unless_missing(old, old_site)?;
-    let new_read = read_unless_missing(new, new_site)?;
+    let old_read = read_unless_missing(old, sites.old)?;
+    let new_read = read_unless_missing(new, sites.new)?;
     let (old, new) = match (old_read, new_read) {
         (Some(_), Some(_)) if !is_given && !differ_otherwise => {
             return Err(CliError::usage(

@@ -21,13 +21,13 @@ use serde::Serialize;
 
 use crate::answer::{Answer, object};
 use crate::commands::check::{CheckAnswer, set_command};
-use crate::commands::compare::{CompareAnswer, ListedJobs, compared_rows};
+use crate::commands::compare::{compared_rows, facts, headline, numbers, places};
 use crate::commands::shares::view::tree_section;
 use crate::view::document::{
     Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, page_facts,
     page_sections, sentence_pieces, write_template,
 };
-use crate::view::findings::{NO_FORMULA_IN_SLURM, is_refused, verdict_sentence};
+use crate::view::findings::{NO_FORMULA_IN_SLURM, has_effect, is_refused, verdict_sentence};
 use crate::view::sections::group_sections;
 use crate::view::words::printable;
 
@@ -121,41 +121,27 @@ pub struct Shown<'a> {
 /// ranked.
 pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let queue = what_if.queue()?;
-    // the charts alone need all rows, and they wait until a slider rests
-    let rows = if shown.is_complete {
-        compared_rows(&queue.comparison)
-    } else {
-        Vec::new()
-    };
     let formula = what_if.formula()?;
     let checked = what_if.check(formula).ok();
-    let decides = queue.decides();
-    let answer = CompareAnswer {
-        formulas: OldNew::new(what_if.in_force(), formula),
-        compared: queue,
-        rows: &rows,
-        decides: decides.as_ref().map(Vec::as_slice),
-        checked: OldNew::new(None, checked.as_ref()),
-        listed: ListedJobs::default(),
-        drawn_on_page: None,
-    };
+    let formulas = OldNew::new(what_if.in_force(), formula);
+    let has_effect = has_effect(checked.as_ref());
     let mut sections = Vec::new();
+    // the charts need all rows, and they wait until a slider rests
     if shown.is_complete {
-        sections.push(answer.places());
+        sections.push(places(queue, &compared_rows(&queue.comparison)));
         sections.extend(group_sections(&queue.comparison, false));
         sections.extend(what_if.tree().map(tree_section));
     }
-    let formulas = Section::formulas(answer.formulas.old, answer.formulas.new);
     let mut warnings = Vec::new();
     for warning in &queue.warnings {
         warnings.push(printable(&warning.to_string()).into_owned());
     }
     let update = object! {
-        headline: sentence_pieces(&answer.headline()),
-        facts: page_facts(&answer.facts()),
+        headline: sentence_pieces(&headline(queue, formulas, OldNew::new(None, checked.as_ref()))),
+        facts: page_facts(&facts(queue, formulas, has_effect)),
         // as `jsf compare` writes them as JSON
-        numbers: answer.numbers(),
-        formulas: page_sections(&[formulas]).remove(0),
+        numbers: numbers(queue),
+        formulas: page_sections(&[Section::formulas(formulas.old, formulas.new)]).remove(0),
         queue: page_sections(&[jobs(queue, shown)]).remove(0),
         sections: page_sections(&sections),
         warnings,

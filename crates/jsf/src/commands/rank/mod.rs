@@ -393,11 +393,8 @@ pub(crate) fn read_jobs(
     warnings.add_site(site, &request.formula.names());
     let mut read = site.read_jobs_to_rank(request)?;
     warnings.add(std::mem::take(&mut read.jobs.warnings));
-    if read.program.is_some() {
-        return Ok(read);
-    }
-    let given = Box::new(given.clone());
-    Err(AnswerError::NotArithmetic(given, read.findings))
+    given.require_arithmetic(&read)?;
+    Ok(read)
 }
 
 /// Ranks the jobs.
