@@ -153,8 +153,8 @@ impl<'e> Lints<'e> {
         let unknown = findings.extract_if(.., |found| {
             found.code == Code::UnknownName && found.fix.is_none() && found.label.is_empty()
         });
-        let mut unknown: Vec<Diagnostic> = unknown.collect();
-        unknown.sort_by_key(|found| found.span.start);
+        // in the order of the text, since only leaves are names
+        let unknown: Vec<Diagnostic> = unknown.collect();
         let mut seen = HashSet::new();
         let mut names = Vec::new();
         for found in &unknown {
@@ -326,7 +326,6 @@ impl<'e> Lints<'e> {
                 longer.push(known);
             }
         }
-        longer.sort_unstable();
         longer
     }
 

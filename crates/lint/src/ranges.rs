@@ -868,7 +868,7 @@ fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
 
 /// `x % y`, which has the sign of `y`.
 fn modulo(kind: NumberType, x: Interval, y: Interval) -> Known {
-    // the remainder of integers is at least 1 less than the divisor
+    // the remainder of integers is at least 1 less than the divisor; that of floats may round to it
     let step = if kind == NumberType::Int { 1.0 } else { 0.0 };
     let (mut least, mut most) = (0.0, 0.0);
     if y.low > 0.0 {

@@ -134,9 +134,11 @@ impl Samples {
     fn mix_inputs(&mut self, max_samples: usize, interpreter: &mut Interpreter<'_>) {
         // a fixed seed: the same formula has the same findings everywhere
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        // a single input has been varied already
         if self.names.len() < 2 {
             return;
         }
+        // asked each time, since any sample may prove costly
         while self.all.len() < self.limited(max_samples) {
             let mut inputs = Vec::with_capacity(self.names.len());
             for candidates in &self.candidates {

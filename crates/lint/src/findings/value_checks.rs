@@ -53,6 +53,7 @@ impl Analysis<'_> {
             findings.extend(self.power_by_caret(node, false));
         }
         let mut reported = HashSet::new();
+        // both loops find a `^` that fails and has a literal
         findings.retain(|finding| reported.insert((finding.span, finding.code)));
         findings
     }
@@ -122,6 +123,7 @@ impl Analysis<'_> {
             {
                 (
                     Code::HugeInteger,
+                    // the limit, 131,072 bits, is 39,457 digits
                     "is an integer of more than 39000 digits",
                     "Python computes every digit and can use up the memory of the host; use a float, as in `2.0 ** …`",
                 )
@@ -286,6 +288,7 @@ impl Analysis<'_> {
         let left_kind = self.inner_kind(left);
         let right_kind = self.inner_kind(right);
         let is_meant = match (left_kind, right_kind) {
+            // `(mem > 5000) ^ 1` negates a condition
             (ExprKind::Comparison { .. }, _) => false,
             (ExprKind::Literal { .. }, _) | (_, ExprKind::Literal { .. }) => true,
             _ => false,
@@ -456,10 +459,12 @@ impl Analysis<'_> {
             else {
                 continue;
             };
+            // a comparison with one outcome has a finding of its own
             if self.constant_truth(node).is_some() {
                 continue;
             }
             for (op, pair) in operators.iter().zip(operands.windows(2)) {
+                // `in` a number fails, for which there is another finding
                 if matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn) {
                     continue;
                 }
