@@ -114,6 +114,7 @@ impl Strategy {
                 + 2.0 * (((effective - 1.0) / (n + 1.0)).sqrt() - 1.0).max(0.0),
             path_rate: (4.0 + effective / n) / (n + 4.0 + 2.0 * effective / n),
             rank_one_rate,
+            // so that the part of the old covariance that is kept is not negative
             rank_mu_rate: rank_mu_rate.min(1.0 - rank_one_rate),
             expected_length: n.sqrt() * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n)),
         }

@@ -368,6 +368,7 @@ impl<'q, 'a> Kept<'q, 'a> {
             tried[index] = part_of_way(value, end, part, is_int);
             self.is_good(&tried)
         };
+        // by equal parts first: halving alone could pass over values that are not good
         let mut parts = (1..=EQUAL_PARTS).map(|part| f64::from(part) / f64::from(EQUAL_PARTS));
         let Some(mut bad) = parts.find(|part| !is_good_at(*part)) else {
             return end;
