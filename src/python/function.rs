@@ -144,6 +144,7 @@ const NEXTAFTER: Parameters = Parameters::new(&["", "", "steps"], 2, 2, 2);
 const INT: Parameters = Parameters::new(&["", "base"], 0, 2, 0);
 const ROUND: Parameters = Parameters::new(&["number", "ndigits"], 0, 2, 1);
 const SUM: Parameters = Parameters::new(&["", "start"], 1, 2, 1);
+// fewer positional arguments than names: the rest, such as `start`, is taken by keyword alone
 const PROD: Parameters = Parameters::new(&["", "start"], 1, 1, 1);
 const ISCLOSE: Parameters = Parameters::new(&["a", "b", "rel_tol", "abs_tol"], 0, 2, 2);
 

@@ -193,6 +193,7 @@ fn approximate_blocks<K: Kernel<N>, const N: usize>(
         && !rest.is_empty()
     {
         let padded: [[f64; BLOCK]; N] =
+            // any number would do, since the results of the padding are dropped
             from_fn(|n| from_fn(|row| inputs[n].1.get(row).copied().unwrap_or(1.0)));
         let mut last = [0.0; BLOCK];
         approximate_block(kernel, padded.each_ref(), &mut last, flags);

@@ -188,6 +188,7 @@ pub(super) fn extreme(
         [single] => single.iterable_argument()?,
         several => several,
     };
+    // before 3.8, `None` is called as any key is, which is the `TypeError`
     let key = key.filter(|key| !python.version.has_none_as_a_key() || !matches!(key, Value::None));
     let mut best: Option<(Cow<'_, Value>, &Value)> = None;
     for value in values {
@@ -314,6 +315,7 @@ fn n_and_k(n: &Value, k: &Value) -> Result<Option<(BigInt, BigInt)>, Raised> {
 
 /// `perm(n, k)`.
 fn perm(n: &Value, k: &Value, python: &Python) -> Result<Value, Raised> {
+    // CPython's default of `k`, which may be given too
     if matches!(k, Value::None) {
         return factorial(n, python);
     }
@@ -387,6 +389,7 @@ fn multiply_and_divide(
     work: &WorkLimit,
 ) -> Result<BigInt, Raised> {
     work.take((value.bits() / 64 + 1) * (numerator.bits() / 64 + 1 + DIVISION_COST))?;
+    // after each step it is the binomial of the factors so far, an integer
     let result = value * numerator / denominator;
     limits::check_bits(result.bits())?;
     Ok(result)

@@ -334,6 +334,7 @@ fn atanh(x: f64) -> f64 {
         return x;
     }
     let twice = a + a;
+    // fdlibm's two forms: near 0 the first one adds only a small correction to `2a`
     let argument = if a < 0.5 {
         twice + twice * a / (1.0 - a)
     } else {
@@ -416,6 +417,7 @@ fn sin_pi(x: f64) -> f64 {
     let sine = match (2.0 * half_turns).round() as i32 {
         0 => (PI * half_turns).sin(),
         1 => (PI * (half_turns - 0.5)).cos(),
+        // not `-sin(pi (y - 1))`, which is -0.0 at 1 (CPython's `m_sinpi`)
         2 => (PI * (1.0 - half_turns)).sin(),
         3 => -(PI * (half_turns - 1.5)).cos(),
         _ => (PI * (half_turns - 2.0)).sin(),
@@ -686,6 +688,7 @@ fn erfc_tail(x: f64, far_start_bits: u64) -> f64 {
         ERFC_FAR
     };
     let upper = f64::from_bits(x.to_bits() & !0xffff_ffff);
+    // fdlibm's polynomials approximate `ln(x erfc(x)) + x² + 0.5625`
     let leading_factor = (-upper * upper - 0.5625).exp();
     leading_factor * ((upper - x) * (upper + x) + ratio(approximation, inverse)).exp() / x
 }
