@@ -303,6 +303,7 @@ pub fn top_rows(
         return sort_by_value(&values, limit);
     }
     let mut rows: Vec<usize> = (0..values.len()).collect();
+    // stable: jobs of one time stay in the order of their rows
     rows.sort_by_key(|&row| times.get(row).copied().unwrap_or(i64::MAX));
     sort_listed_by_value(&rows, &values, limit)
 }
@@ -331,6 +332,7 @@ fn sort_by_value(values: &[f64], limit: usize) -> Vec<usize> {
         keys.truncate(limit);
     }
     keys.sort_unstable();
+    // the lower 32 bits are the row
     keys.into_iter().map(|key| key as u32 as usize).collect()
 }
 
@@ -620,6 +622,7 @@ impl Scores {
 
     /// Whether the row has a score: it exists, and its job is not excluded.
     pub fn is_scored(&self, row: usize) -> bool {
+        // the length first: a row beyond it may have more than 32 bits
         row < self.len() && self.excluded.binary_search(&(row as u32)).is_err()
     }
 
