@@ -964,6 +964,7 @@ impl Ord for Score {
     fn cmp(&self, other: &Self) -> cmp::Ordering {
         let by_missed = self.missed.total_cmp(&other.missed);
         let by_objective = self.objective.total_cmp(&other.objective);
+        // of constants that are as good, those that change less
         let by_distance = self.distance.total_cmp(&other.distance);
         by_missed.then(by_objective).then(by_distance)
     }

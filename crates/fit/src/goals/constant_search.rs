@@ -231,6 +231,7 @@ impl<'a> Search<'a> {
 
     /// Tells the observer that a formula was simulated, one at a time.
     fn note_evaluated(&self) {
+        // held during the call, so that the observer hears of one formula at a time
         let Ok(mut evaluated) = self.evaluated.lock() else {
             return;
         };
