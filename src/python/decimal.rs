@@ -372,6 +372,7 @@ fn exponential(function: Function, x: Decimal) -> Result<Value, Raised> {
             checked(power.checked_sub(Decimal::ONE))
         }
         Function::Exp2 => power(Decimal::TWO, x),
+        // `rust_decimal` has no hyperbolic functions
         Function::Sinh => ratio(difference_of_powers(x), Some(Decimal::TWO)),
         Function::Cosh => ratio(sum_of_powers(x), Some(Decimal::TWO)),
         Function::Tanh => ratio(difference_of_powers(x), sum_of_powers(x)),

@@ -143,6 +143,7 @@ pub(super) const MIN_EXPONENT: i64 = -1074;
 pub(super) fn power_of_two(exponent: i64) -> f64 {
     match exponent {
         ..MIN_EXPONENT => 0.0,
+        // subnormal: the bits count multiples of the least double
         MIN_EXPONENT..-1022 => f64::from_bits(1 << (exponent - MIN_EXPONENT)),
         -1022..1024 => f64::from_bits(((exponent + 1023) as u64) << 52),
         1024.. => f64::INFINITY,

@@ -103,6 +103,7 @@ pub fn jain_index(amounts: &[f64]) -> Option<f64> {
 /// `n` has everything. `None` if there is nothing to distribute.
 pub fn gini_coefficient(amounts: &[f64]) -> Option<f64> {
     let mut sorted = amounts.to_vec();
+    // sorted, because the differences of all pairs then follow from one sum
     sorted.sort_unstable_by(f64::total_cmp);
     let count = sorted.len() as f64;
     let mut sum = 0.0;

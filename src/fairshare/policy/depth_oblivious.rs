@@ -157,6 +157,7 @@ impl Policy for DepthOblivious {
 /// The effective usage of every association after all have been computed, list by list from the
 /// top.
 fn settled(model: &SlurmModel, lists: &[Vec<NodeId>], shares: &[f64]) -> Vec<Extended> {
+    // the root is in no list and keeps its 1
     let mut effective = vec![Extended::one(); shares.len()];
     for above in 0..shares.len() {
         let members = &lists[above];

@@ -382,6 +382,7 @@ impl AstBuilder {
     /// `async` and `await` are reserved since "What's New in Python 3.7".
     fn reject_reserved_word(&self, name: &Pair<'_, Rule>) -> Result<()> {
         let word = name.as_str();
+        // the grammar, which knows no version, refuses all other reserved words
         if self.python >= PythonVersion::V3_7 && matches!(word, "async" | "await") {
             return Err(SyntaxError::reserved_word(word, span_of(name)));
         }

@@ -154,6 +154,7 @@ pub(super) fn string_length(text: &str) -> usize {
         }
         let mut characters = rest.chars();
         length += match first {
+            // the two characters are one line end, which the backslash escapes
             '\\' if rest.starts_with("\\\r\n") => 3,
             '\\' => 1 + characters.nth(1).map_or(0, char::len_utf8),
             _ => first.len_utf8(),
