@@ -642,6 +642,7 @@ fn either(one: Scaling, other: Scaling) -> Scaling {
 }
 
 fn is_zero(kind: &ExprKind) -> bool {
+    // `0x0` does not parse, and counts as any other number
     matches!(kind, ExprKind::Literal { text, .. } if text.parse() == Ok(0.0))
 }
 

@@ -48,6 +48,7 @@ pub fn version_differences(
         for (since, text, is_error) in differences(expr, &facts, &node.kind) {
             let span = node.span;
             match found.iter_mut().find(|known| known.text == text) {
+                // a call comes after those in its arguments, though it begins before them
                 Some(known) => known.span = known.span.min(span),
                 None => found.push(VersionDifference {
                     span,
