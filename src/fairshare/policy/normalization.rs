@@ -59,6 +59,8 @@ impl Normalized {
                 Some(parent) => {
                     let above = table[parent.index()];
                     let fraction = share_fraction(tree.shares(node), sums[parent.index()]);
+                    // below a `FairShare=parent` account of the first level, the root is the
+                    // fair-share parent
                     let replaces_root =
                         above.is_first_level && tree.shares(parent) == Shares::Parent;
                     let is_first_level = parent == tree.root() || replaces_root;

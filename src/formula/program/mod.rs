@@ -196,6 +196,7 @@ impl Instruction {
     /// tells whether it jumped.
     fn completes_node(&self, jumped: bool) -> bool {
         match self {
+            // the value of `and`, `or` and `if` is that of a part, which `value_of_child` finds
             Self::ShortCircuit { .. }
             | Self::BranchIfFalse { .. }
             | Self::Jump { .. }
