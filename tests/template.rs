@@ -244,3 +244,15 @@ fn a_template_at_its_start_is_the_formula() {
     }
     assert!(templates > 150, "{templates} templates");
 }
+
+#[test]
+fn a_place_in_braces_is_a_set_and_no_place() {
+    for (text, filled) in [
+        ("{{a}}*ncpus + {a=1:0..2}", "{2}*ncpus + 2"),
+        ("{{a=1:0..2}}*ncpus", "{2}*ncpus"),
+        ("{ {a} }*{a=1:0..2}", "{ 2 }*2"),
+    ] {
+        let template = Template::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(template.fill(&[2.0]), filled);
+    }
+}

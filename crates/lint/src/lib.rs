@@ -184,6 +184,7 @@ mod tests {
             ["JSF613 2", "JSF613 ncpus", "JSF613 (ncpus)", "JSF613 pi"]
         );
         assert_eq!(codes("(max if ncpus else min)(1, 2)", &[]), [""; 0]);
+        assert_eq!(codes("modf(ncpus)(2) + frexp(ncpus)(1)", &[]), [""; 0]);
         assert_eq!(
             found("2(ncpus)", &[])[0].fix.as_ref().map(|fix| fix.span),
             Some(Span::new(1, 1))

@@ -363,10 +363,13 @@ impl Lints<'_> {
                 Resolution::Constant(value) => matches!(value, Value::Float(_) | Value::Bool(_)),
                 Resolution::UnsupportedBuiltin | Resolution::Undefined => false,
             },
-            ExprKind::Call { callee, .. } => match self.expr.node(*callee).name() {
-                Some(name) => Function::from_name(name).is_some_and(Function::is_math),
-                None => false,
-            },
+            ExprKind::Call { callee, .. } => {
+                match self.expr.node(*callee).name().and_then(Function::from_name) {
+                    // the only two of `math` that return a pair
+                    Some(Function::Frexp | Function::Modf) | None => false,
+                    Some(function) => function.is_math(),
+                }
+            }
             _ => false,
         }
     }

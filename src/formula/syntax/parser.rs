@@ -330,7 +330,11 @@ impl AstBuilder {
         match (&group.items[..], group.commas) {
             // only the last node can be removed
             (&[item], 0) if item == self.expr.root() && !group.has_keys => {
-                match &self.expr.node(item).kind {
+                let node = self.expr.node(item);
+                let last_place = self.places.as_ref().and_then(|places| places.last());
+                match &node.kind {
+                    // a place within a place, as in `{{a}}`, is a set to Python
+                    _ if last_place.is_some_and(|place| place.span == node.span) => None,
                     ExprKind::Name(name) => Some(name.clone()),
                     _ => None,
                 }
@@ -884,7 +888,7 @@ fn starts_with_number(unparsed: &str) -> bool {
 /// The length of the number at the start of `unparsed`, with all letters and digits that follow it.
 fn number_length(unparsed: &str) -> usize {
     // in `0x1e+1` the `e` is a digit, not an exponent
-    let is_hexadecimal = unparsed.starts_with("0x");
+    let is_hexadecimal = unparsed.starts_with("0x") || unparsed.starts_with("0X");
     let mut previous = ' ';
     for (offset, character) in unparsed.char_indices() {
         let is_exponent_sign =
