@@ -136,9 +136,22 @@ impl FileKind {
         matches!(self, Self::Slurm(_) | Self::SlurmTree | Self::SlurmConf)
     }
 
-    /// What a file of this kind is that begins with these bytes, for messages.
-    pub fn found(self, head: &[u8]) -> String {
+    /// What a file of this kind is that begins with these bytes, in place of what is expected, and
+    /// what to do about it.
+    pub fn refusal(self, head: &[u8], expected: &str) -> String {
+        let hint = match self {
+            Self::Empty => "; check whether the command that wrote it failed",
+            Self::Binary if is_utf16(head) => "; convert it: `iconv -f UTF-16 -t UTF-8`",
+            _ => "",
+        };
+        format!("{}, expected {expected}{hint}", self.found(head))
+    }
+
+    fn found(self, head: &[u8]) -> String {
         let description = self.description();
+        if self == Self::Binary && is_utf16(head) {
+            return "is text in UTF-16".to_owned();
+        }
         if !matches!(self, Self::Text | Self::CommandError) {
             return description.to_owned();
         }
@@ -476,6 +489,11 @@ fn is_dated(line: &str) -> bool {
         }
     }
     true
+}
+
+/// Whether a text begins with the byte order mark of UTF-16, with which PowerShell writes files.
+fn is_utf16(head: &[u8]) -> bool {
+    head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff")
 }
 
 fn is_binary(head: &[u8]) -> bool {

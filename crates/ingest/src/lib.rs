@@ -30,7 +30,7 @@ use std::io::{self, Read};
 use job_sort_formula::jobs::MAX_COLUMNS;
 use job_sort_formula::python;
 use job_sort_formula::schema::Schema;
-use jsf_json::{decode_utf8, strip_byte_order_mark};
+use jsf_json::{decode_utf8, json_fault, reason, strip_byte_order_mark};
 use jsf_openpbs::amounts::{AmountSource, NumberMode};
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_words::counted;
@@ -127,34 +127,18 @@ impl ReadErrorKind {
         Self::Other(format!("is {found}, expected {expected}"))
     }
 
-    /// The error of a JSON `text`. Lines count from 1, bytes from 0, and columns in bytes from 1; the
-    /// start of a line is column 0.
+    /// The error of a JSON `text`.
     pub fn json(text: &str, error: &serde_json::Error, jobs_before: usize) -> Self {
-        let line = error.line();
-        let column = error.column();
-        let lines_before = text.split_inclusive('\n').take(line.saturating_sub(1));
-        let start: usize = lines_before.map(str::len).sum();
-        let byte = (start + column.saturating_sub(1)).min(text.len());
-        let reason = reason(error);
-        let advice = match reason.as_str() {
-            _ if error.is_eof() => "; the document is cut off, write it again",
-            "control character (\\u0000-\\u001F) found while parsing a string" => {
-                "; some versions of qstat do not escape control characters, use `qstat -f` without `-F json`"
-            }
-            _ => "",
-        };
+        let fault = json_fault(text, error);
         let jobs = counted(jobs_before, "job was", "jobs were");
+        let mut advice = "";
+        if reason(error) == "control character (\\u0000-\\u001F) found while parsing a string" {
+            advice = "; some versions of qstat do not escape control characters, use `qstat -f` without `-F json`";
+        }
         Self::Json(format!(
-            "is not valid JSON at line {line}, column {column} (byte {byte}): {reason}; {jobs} read before it{advice}"
+            "is not valid JSON {fault}; {jobs} read before it{advice}"
         ))
     }
-}
-
-/// The message of an error without its place.
-pub fn reason(error: &serde_json::Error) -> String {
-    let mut text = error.to_string();
-    text.truncate(text.find(" at line ").unwrap_or(text.len()));
-    text
 }
 
 const EXPECTED: &str = "`qstat -f -F json`, `qstat -f -F dsv`, `qstat -f`, {\"jobs\":[…]}, or one job per line as JSON";
@@ -254,8 +238,7 @@ fn read(
 
 /// The error for a document that has no jobs.
 fn unrecognised(kind: FileKind, head: &[u8]) -> ReadErrorKind {
-    let found = kind.found(head);
-    ReadErrorKind::Other(format!("{found}, expected {EXPECTED}"))
+    ReadErrorKind::Other(kind.refusal(head, EXPECTED))
 }
 
 /// A job in native JSON, as [`read_jobs`](crate::read_jobs) takes it.

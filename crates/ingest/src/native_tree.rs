@@ -2,7 +2,7 @@
 
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeKind, Shares};
-use jsf_json::{JsonScalar, clipped, decode_utf8, entries, strip_byte_order_mark};
+use jsf_json::{JsonScalar, clipped, decode_utf8, entries, json_fault, strip_byte_order_mark};
 use serde_json::value::RawValue;
 
 /// The deepest tree that is read, in nodes from the first level down.
@@ -90,7 +90,7 @@ impl<'d> Fields<'d> {
             known: Vec::new(),
             unknown: Vec::new(),
         };
-        for (key, value) in entries(text).map_err(invalid)? {
+        for (key, value) in entries(text).map_err(|error| invalid(text, &error))? {
             match format.keys.iter().find(|known| **known == key) {
                 Some(known) => fields.known.push((known, value)),
                 None => fields.unknown.push(clipped(&key).into_owned()),
@@ -116,8 +116,8 @@ impl<'d> Fields<'d> {
     }
 }
 
-fn invalid(error: serde_json::Error) -> String {
-    format!(" is not valid JSON: {error}")
+fn invalid(text: &str, error: &serde_json::Error) -> String {
+    format!(" is not valid JSON {}", json_fault(text, error))
 }
 
 /// A node that is not read yet.
@@ -137,7 +137,8 @@ struct TreeReader<'d> {
 
 impl<'d> TreeReader<'d> {
     fn read(&mut self, text: &'d str) -> Result<(), String> {
-        let document: &RawValue = serde_json::from_str(text).map_err(invalid)?;
+        let document: &RawValue =
+            serde_json::from_str(text).map_err(|error| invalid(text, &error))?;
         let mut top = self.read_object(document)?;
         if let Some(root) = top.raw("root")
             && top.raw("children").is_none()

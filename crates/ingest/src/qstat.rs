@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
-use jsf_json::{JsonScalar, clipped};
+use jsf_json::{JsonScalar, clipped, reason};
 use jsf_openpbs::amounts::{AmountSource, number};
 use jsf_openpbs::files::objects::{key_and_value, split_unescaped};
 use jsf_openpbs::submission::is_of_name;
@@ -25,7 +25,7 @@ use crate::json_reader::JsonReader;
 use crate::scanner::Scanner;
 use crate::table_builder::JobConverter;
 use crate::table_builder::{ParsedJobs, TableBuilder};
-use crate::{ReadErrorKind, ReadOptions, reason};
+use crate::{ReadErrorKind, ReadOptions};
 
 /// Reads the jobs of a `qstat -f` text, or of `qstat -f -F dsv` with any delimiter. Unlike the JSON of
 /// qstat, they have every digit of a large number.

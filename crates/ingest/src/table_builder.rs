@@ -672,7 +672,10 @@ impl<'a> TableBuilder<'a> {
         );
         let problem = JobProblem { line, job, problem };
         if is_refused && self.refusal.is_none() {
-            self.refusal = Some(format!("is ambiguous or damaged: {problem}"));
+            // behind the last semicolon is what the problem does to a document that is not refused
+            let problem = problem.to_string();
+            let (fault, _) = problem.rsplit_once("; ").unwrap_or((&problem, ""));
+            self.refusal = Some(format!("is ambiguous or damaged: {fault}"));
         }
         self.problems.push(problem);
     }

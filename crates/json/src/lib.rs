@@ -113,6 +113,34 @@ pub fn entries(text: &str) -> Result<Vec<Entry<'_>>, serde_json::Error> {
     serde_json::from_str(text).map(|Entries(entries)| entries)
 }
 
+/// Why and where a text is not valid JSON, in words that follow this, and what to do about a text that
+/// ends too early. Lines count from 1, and columns in bytes from 1; the start of a line is column 0.
+pub fn json_fault(text: &str, error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let mut fault = format!("at line {line}, column {column}: {}", reason(error));
+    if error.is_eof() {
+        return fault + "; the document is cut off, write it again";
+    }
+    if let Some(line) = text.lines().nth(line.saturating_sub(1))
+        && let Some(rest) = line.get(column.saturating_sub(1)..)
+        && !rest.is_empty()
+    {
+        let found: String = rest.chars().take(MAX_FOUND).collect();
+        fault += &format!(", found `{found}`");
+    }
+    fault
+}
+
+/// The most characters that an error shows of what it found.
+const MAX_FOUND: usize = 20;
+
+/// The message of an error without its place.
+pub fn reason(error: &serde_json::Error) -> String {
+    let mut text = error.to_string();
+    text.truncate(text.find(" at line ").unwrap_or(text.len()));
+    text
+}
+
 #[derive(Deserialize)]
 struct Key<'d>(#[serde(borrow)] Cow<'d, str>);
 

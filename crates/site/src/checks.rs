@@ -80,8 +80,10 @@ impl Site {
         }
         let mut checked = if read.program.is_some() && missing.is_none() {
             let ranked = self.rank_read_jobs(read)?;
+            let rates = self.rates(&ranked.program, &ranked.schema, Some(&ranked));
             let checked = self.check_ranked(submitted, &ranked);
             Checked {
+                rates,
                 warnings: ranked.warnings,
                 ..checked
             }
@@ -122,7 +124,8 @@ impl Site {
         }
     }
 
-    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does.
+    /// Checks a formula that has ranked the queue, as [`check`](Self::check) does but for the
+    /// exchange rates.
     pub fn check_ranked(&self, submitted: &FormulaSubmission, queue: &RankedQueue) -> Checked {
         let scored = ScoredQueue {
             table: &queue.table,
@@ -133,7 +136,6 @@ impl Site {
         };
         Checked {
             guessed_types: self.guessed_types(submitted, &queue.table, &queue.schema),
-            rates: self.rates(&queue.program, &queue.schema, Some(queue)),
             ..self.checked(submitted, &queue.schema, Some(scored))
         }
     }

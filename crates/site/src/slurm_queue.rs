@@ -28,6 +28,7 @@ use jsf_slurm::sprio::Sprio;
 use jsf_slurm::values::{TimeLimit, TresAmounts};
 
 use crate::files::file_role::unexpected;
+use crate::files::file_source::OpenedFile;
 use crate::files::in_file;
 use crate::formulas::with_names;
 use crate::{DescribedJob, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
@@ -380,12 +381,12 @@ fn queue_of_slurm(files: &SiteFiles) -> Result<Option<&FileSource>, SiteError> {
     if !queue.can_be_opened_again() {
         return Ok(None);
     }
-    let kind = queue.opened()?.kind;
+    let OpenedFile { head, kind, .. } = queue.opened()?;
     if kind == FileKind::Slurm(SlurmDocument::Jobs) {
         return Ok(Some(queue));
     }
     if is_named_as_of_slurm(&queue.name()) && !FileKind::JOBS.contains(&kind) {
-        return Err(unexpected(kind, &queue.name(), kind.description(), JOBS));
+        return Err(unexpected(kind, &queue.name(), &head, JOBS));
     }
     Ok(None)
 }

@@ -1,7 +1,7 @@
 //! The JSON that Slurm's tools print, as records. Numbers are plain before 23.02, and objects with
 //! `set`, `infinite` and `number` since; states and types are texts, then lists of texts.
 
-use jsf_json::{JsonScalar, entries};
+use jsf_json::{JsonScalar, entries, json_fault};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -21,15 +21,14 @@ impl<'t> JsonDocument<'t> {
     /// # Errors
     /// What the text is instead, in words that follow `is`.
     pub fn read(text: &'t str, list: &str) -> Result<Self, String> {
-        let invalid = |error| format!("invalid JSON ({error})");
         let mut version = None;
         let mut items = None;
-        for (key, raw) in entries(text).map_err(invalid)? {
+        for (key, raw) in entries(text).map_err(|error| invalid(text, &error))? {
             let mut raw = raw.get();
             if key == "meta" {
                 version = version_of(raw);
             } else if key == list {
-                for (inner, inner_raw) in entries(raw).map_err(invalid)? {
+                for (inner, inner_raw) in entries(raw).map_err(|error| invalid(raw, &error))? {
                     if inner == list {
                         raw = inner_raw.get();
                     }
@@ -44,6 +43,10 @@ impl<'t> JsonDocument<'t> {
     }
 }
 
+fn invalid(text: &str, error: &serde_json::Error) -> String {
+    format!("invalid JSON ({})", json_fault(text, error))
+}
+
 /// The key `Slurm` is `slurm` since 23.11.
 fn version_of(meta: &str) -> Option<String> {
     let meta: Value = serde_json::from_str(meta).ok()?;
@@ -55,14 +58,14 @@ fn version_of(meta: &str) -> Option<String> {
 ///
 /// # Errors
 /// It is not valid JSON.
-pub fn record_of(item: &RawValue, keys: &[(&str, &'static str)]) -> Result<Record, String> {
+pub fn record_of(item: &RawValue, keys: &[(&'static str, &'static str)]) -> Result<Record, String> {
     let mut record = Record::default();
     for (key, raw) in entries(item.get()).map_err(|error| error.to_string())? {
-        if let Some((_, name)) = keys.iter().find(|(known, _)| *known == key)
+        if let Some(names) = keys.iter().find(|(known, _)| *known == key)
             && let Some(text) = text_of(raw.get())
         {
             // JSON has no lines
-            record.push(*name, &text, 0);
+            record.add(*names, &text, 0);
         }
     }
     Ok(record)

@@ -25,6 +25,8 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Field {
     key: Cow<'static, str>,
+    /// The key as its document has it, if it is another.
+    written: Option<&'static str>,
     value: String,
     line: usize,
 }
@@ -58,14 +60,25 @@ impl Record {
                 return;
             }
         }
-        self.push(key.to_owned(), value, line);
+        self.push(key.to_owned().into(), None, value, line);
     }
 
-    /// Gives a key one more value.
-    pub fn push(&mut self, key: impl Into<Cow<'static, str>>, value: &str, line: usize) {
+    /// Gives a key one more value, which the document has under another one.
+    pub fn add(&mut self, (written, key): (&'static str, &'static str), value: &str, line: usize) {
+        self.push(key.into(), Some(written), value, line);
+    }
+
+    fn push(
+        &mut self,
+        key: Cow<'static, str>,
+        written: Option<&'static str>,
+        value: &str,
+        line: usize,
+    ) {
         self.last_line = line;
         self.fields.push(Field {
-            key: key.into(),
+            key,
+            written,
             value: value.to_owned(),
             line,
         });
@@ -138,12 +151,12 @@ impl RecordKind {
     pub fn read_table(
         &self,
         table: &Table<'_>,
-        keys: &[(&str, &'static str)],
+        keys: &[(&'static str, &'static str)],
         mut take: impl FnMut(Record),
     ) -> Vec<String> {
         let mut columns = Vec::new();
-        for (column, key) in keys {
-            columns.extend(table.columns(column).map(|index| (index, *key)));
+        for names in keys {
+            columns.extend(table.columns(names.0).map(|index| (index, *names)));
         }
         let mut problems = Vec::new();
         for row in table.rows() {
@@ -151,8 +164,8 @@ impl RecordKind {
                 Ok(row) => {
                     let line = row.place.number();
                     let mut record = Record::at(line);
-                    for (index, key) in &columns {
-                        record.push(*key, row.cell(Some(*index)), line);
+                    for (index, names) in &columns {
+                        record.add(*names, row.cell(Some(*index)), line);
                     }
                     problems.extend(self.faults(&record));
                     take(record);
@@ -172,7 +185,8 @@ impl RecordKind {
                 && !record.all(key).any(|value| form.accepts(value))
             {
                 let fault = format!(
-                    "`{key}` of {} `{}` is `{}`, expected {}; it is not used",
+                    "`{}` of {} `{}` is `{}`, expected {}; it is not used",
+                    field.written.unwrap_or(key),
                     self.what,
                     clipped(record.text(self.name)),
                     clipped(&field.value),

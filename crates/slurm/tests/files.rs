@@ -8,6 +8,7 @@ use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use jsf_slurm::associations::TreeFormat;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::slurm_conf::SlurmConf;
+use jsf_slurm::slurm_jobs::SlurmJobs;
 use jsf_slurm::{SlurmDocument, SlurmTree, read_tree};
 use jsf_testing::golden::{self, field as text, number, slurm_trees};
 use serde_json::Value;
@@ -388,4 +389,22 @@ fn a_table_of_qos_without_their_names_is_refused() {
         refused.expect_err("no names"),
         "expected the output of `sacctmgr -P show qos` with the columns Name and Priority"
     );
+}
+
+#[test]
+fn a_value_is_named_by_the_key_that_its_document_has() {
+    let json = r#"{"jobs":[{"job_id":7,"job_state":"PENDING","cpus":"many"}]}"#;
+    let records = "JobId=7 JobState=PENDING NumCPUs=many\n";
+    let table = "JOBID|STATE|PRIORITY|TRES_ALLOC|CPUS\n7|PENDING|1|cpu=1|many\n";
+    for (document, key) in [(json, "cpus"), (records, "NumCPUs"), (table, "CPUS")] {
+        let read = SlurmJobs::read("queue", document).expect("jobs");
+        let expected = format!("`{key}` of job `7` is `many`, expected");
+        assert!(
+            read.warnings
+                .iter()
+                .any(|warning| warning.contains(&expected)),
+            "{:?}",
+            read.warnings
+        );
+    }
 }

@@ -249,6 +249,13 @@ fn a_cut_archive_is_not_read_as_a_whole_one() {
     let output = output.expect("jsf ends");
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    // inside a member that is skipped
+    let other = tar_of(&site, "other/folder");
+    let cut = written(temporary.path(), "skipped.tar", &other[..600]);
+    assert_refused(
+        &cut,
+        "the archive is cut: it ends inside a member; copy it again",
+    );
     // between two members, of which the first is one of the site
     let (code, message) = open(&written(
         temporary.path(),

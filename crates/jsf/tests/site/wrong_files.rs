@@ -654,10 +654,74 @@ fn a_job_that_is_cut_off_or_given_twice_is_refused_if_strict() {
         );
         let output = jsf_with_input(&["rank", "ncpus", "--queue", "-", "--strict"], document);
         assert!(
-            output.status.code() == Some(2) && stderr(&output).contains(expected),
+            output.status.code() == Some(2)
+                && stderr(&output).contains(expected)
+                && !stderr(&output).contains("skipped"),
             "{}",
             stderr(&output)
         );
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_document_is_said_with_what_was_found_and_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let utf16: Vec<u8> = "\u{feff}{\"Jobs\":{}}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let empty = "is empty, expected";
+    let failed = "; check whether the command that wrote it failed";
+    let cut = "; the document is cut off, write it again";
+    let found = "column 36: expected `,` or `}`, found `]}`";
+    let converted = "; convert it: `iconv -f UTF-16 -t UTF-8`";
+    for (option, document, expected) in [
+        ("--queue", &b""[..], [empty, failed]),
+        ("--tree", b"", [empty, failed]),
+        (
+            "--queue",
+            &utf16,
+            ["is text in UTF-16, expected", converted],
+        ),
+        ("--tree", &utf16, ["is text in UTF-16, expected", converted]),
+        (
+            "--queue",
+            b"{\"Jobs\":",
+            ["is not valid JSON at line 1", cut],
+        ),
+        (
+            "--tree",
+            b"{\"children\":",
+            ["is not valid JSON at line 1", cut],
+        ),
+        (
+            "--tree",
+            b"{\"shares\":{\"shares\":[",
+            ["is invalid JSON (at line 1", cut],
+        ),
+        (
+            "--server",
+            b"{\"Server\":{",
+            ["is not valid JSON at line 1", cut],
+        ),
+        (
+            "--queues",
+            b"{\"Queue\":{",
+            ["is not valid JSON at line 1", cut],
+        ),
+        (
+            "--tree",
+            br#"{"children":[{"name":"a","shares":1]}"#,
+            ["is not valid JSON at line 1", found],
+        ),
+    ] {
+        let path = folder.path().join("document");
+        fs::write(&path, document).expect("a file");
+        let path = path.display().to_string();
+        for expected in expected {
+            let command = ["rank", "fairshare_factor", "--site", "examples/site"];
+            assert_refused(&[&command[..], &[option, &path]].concat(), expected);
+        }
     }
 }
 

@@ -103,7 +103,7 @@ impl Nodes {
                 let mended = mended.unwrap_or_default();
                 let objects = Objects::read(&mended);
                 if !objects.has(ObjectKind::Node) {
-                    return Err(format!(" is not valid JSON: {reason}"));
+                    return Err(format!(" is not valid JSON {reason}"));
                 }
                 nodes.add(&objects, &schema)?;
             }

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use jsf_json::{JsonScalar, clipped, entries};
+use jsf_json::{JsonScalar, clipped, entries, json_fault};
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
@@ -149,8 +149,9 @@ impl<'t> Objects<'t> {
     pub fn read(text: &'t str) -> Self {
         if without_byte_order_mark(text).trim_start().starts_with('{') {
             let mut objects = Self::new(text, Notation::Json);
-            let read = objects.read_json(without_byte_order_mark(text));
-            objects.json_error = read.err().map(|error| error.to_string());
+            let document = without_byte_order_mark(text);
+            let read = objects.read_json(document);
+            objects.json_error = read.err().map(|error| json_fault(document, &error));
             objects
         } else {
             let mut reader = ListingReader::new(text, Notation::Listing);

@@ -62,7 +62,7 @@ impl Queues {
     /// The document is invalid JSON, or has a priority that is not a whole number.
     pub fn read(source_name: &str, objects: &Objects<'_>) -> Result<Self, String> {
         if let Some(reason) = &objects.json_error {
-            return Err(format!("`{source_name}` is not valid JSON: {reason}"));
+            return Err(format!("`{source_name}` is not valid JSON {reason}"));
         }
         let mut queues = Self::default();
         for object in &objects.objects {

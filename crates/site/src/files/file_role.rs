@@ -442,7 +442,7 @@ impl Role {
         if files.shown_by.contains(&kind) || files.accepted.contains(&kind) {
             return Ok(());
         }
-        Err(unexpected(kind, name, &kind.found(bytes), files.what))
+        Err(unexpected(kind, name, bytes, files.what))
     }
 
     /// Whether several files can have this role at the same time.
@@ -462,8 +462,8 @@ impl RoleFiles {
 }
 
 /// The error for a file of this kind where another is expected.
-pub fn unexpected(kind: FileKind, name: &str, found: &str, expected: &str) -> SiteError {
-    let refusal = format!("`{name}` {found}, expected {expected}");
+pub fn unexpected(kind: FileKind, name: &str, bytes: &[u8], expected: &str) -> SiteError {
+    let refusal = format!("`{name}` {}", kind.refusal(bytes, expected));
     SiteError::Content(match kind {
         FileKind::Archive => Message::asking(refusal + "; ", [Need::Site]),
         _ => refusal.into(),

@@ -424,7 +424,7 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>) -> Result<(FoundFiles,
     let mut end = 0;
     // the library would read the name of the next member to its end, however long it is
     for (index, entry) in entries.raw(true).enumerate() {
-        let mut entry = entry.map_err(&failed)?;
+        let mut entry = entry.map_err(|error| no_member(path, error))?;
         if index >= MAX_MEMBERS {
             let reason = format!("the archive has more than {MAX_MEMBERS} members");
             return Err(refusal(&archive, &reason));
@@ -476,6 +476,17 @@ fn collect<R: Read>(path: &Path, entries: Entries<'_, R>) -> Result<(FoundFiles,
 
 fn refusal(archive: &str, reason: &str) -> SiteError {
     SiteError::content(format!("`{archive}`: {reason}"))
+}
+
+/// The error where no further member can be read.
+fn no_member(path: &Path, error: io::Error) -> SiteError {
+    // what the library says of an archive that ends inside a member that it skips, or in a header
+    const CUT: [&str; 2] = ["unexpected EOF during skip", "failed to read entire block"];
+    if CUT.contains(&&*error.to_string()) || error.kind() == io::ErrorKind::UnexpectedEof {
+        let reason = "the archive is cut: it ends inside a member; copy it again";
+        return refusal(&path.display().to_string(), reason);
+    }
+    SiteError::reading(path)(error)
 }
 
 /// The error on a member that has fewer bytes than its header says.

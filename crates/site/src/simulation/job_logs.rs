@@ -178,7 +178,7 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
         if let Some(advice) = sacct_advice(&String::from_utf8_lossy(&head)) {
             expected += &format!("; {advice}");
         }
-        return Err(unexpected(kind, &name, kind.description(), &expected));
+        return Err(unexpected(kind, &name, &head, &expected));
     }
     Ok(())
 }
