@@ -212,7 +212,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         "site",
         &[
             &["files"],
-            &["site_jobs"],
+            &["site_jobs", "described_job"],
             &["site_tree", "policy"],
             &["formulas"],
             &["settings"],

@@ -29,10 +29,10 @@ pub mod submission;
 pub mod files {
     pub mod fairshare_files;
     pub mod formula_text;
+    pub mod holidays;
     pub mod nodes;
     pub mod objects;
     pub mod queues;
     pub mod sched_priv;
     pub mod server;
-    pub mod versions;
 }

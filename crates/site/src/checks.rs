@@ -117,7 +117,7 @@ impl Site {
     /// # Errors
     /// As for [`check`](Self::check).
     pub fn check_text(&self, text: &str) -> Result<Checked, SiteError> {
-        let submitted = submitted(text, self.rules.numbers);
+        let submitted = submitted(text, self.options.numbers);
         match self.check_with_queue(&submitted)? {
             Some(checked) => Ok(checked),
             None => self.check(&submitted),
@@ -301,7 +301,7 @@ impl Site {
     fn default_value(&self, queue: &str, name: &str, schema: &Schema) -> Option<Value> {
         let kind = schema.input_type(name);
         let text = self.queues.resources_default(queue, name)?;
-        let numbers = self.rules.numbers;
+        let numbers = self.options.numbers;
         let amount = numbers.amount(text, kind, AmountSource::Server)?;
         Some(numbers.resource(amount))
     }

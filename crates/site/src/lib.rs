@@ -10,6 +10,7 @@
 
 mod checks;
 mod cycle;
+mod described_job;
 mod files;
 mod formulas;
 mod log_replay;
@@ -34,6 +35,7 @@ pub use cycle::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, LeftOut, PreemptedJob, ReservedJob,
     WaitingJob,
 };
+pub use described_job::DescribedJob;
 pub use files::SiteFiles;
 pub use files::file_role::Role;
 pub use files::file_source::{FileSource, is_stdin};
@@ -48,7 +50,7 @@ pub use rank::{
     TermDifference, Trajectory, TrajectoryPoint, Wait, WhatIf,
 };
 pub use simulation::{Processors, SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
-pub use site_jobs::{DescribedJob, SiteJobs};
+pub use site_jobs::SiteJobs;
 pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
 
 use files::FileWarnings;
@@ -68,7 +70,7 @@ use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
 use policy::{PolicySelection, compare_with_printed, follow_first_cycle};
 use settings::{Documents, ServerPython, defaults_assumed, read_sched_config};
-use site_jobs::KeptJobs;
+use site_jobs::LastJobs;
 use site_tree::SiteTree;
 use slurm_queue::{SlurmQueue, different_clusters};
 
@@ -117,7 +119,7 @@ pub struct SiteOptions {
 #[derive(Debug)]
 pub struct Site {
     files: SiteFiles,
-    rules: SiteOptions,
+    options: SiteOptions,
     schema: Schema,
     queues: Queues,
     config: SchedConfig,
@@ -132,10 +134,10 @@ pub struct Site {
     tree: Option<SiteTree>,
     /// The priority and the jobs, if these are Slurm's.
     slurm: Option<SlurmQueue>,
-    /// The document of the jobs, once a request keeps it to read it again.
-    kept_jobs: OnceLock<Vec<u8>>,
-    /// The jobs that were read last, if they may be read again.
-    last_jobs: Mutex<Option<KeptJobs>>,
+    /// The document of the jobs, if it can be read only once and may be asked for again.
+    job_document: OnceLock<Vec<u8>>,
+    /// The jobs that were read last, if they may be asked for again.
+    last_jobs: Mutex<Option<LastJobs>>,
     warnings: SiteWarnings,
 }
 
@@ -154,7 +156,7 @@ impl Site {
     ///
     /// # Errors
     /// A file cannot be read, or has another content than it should.
-    pub fn from_files(files: SiteFiles, mut rules: SiteOptions) -> Result<Self, SiteError> {
+    pub fn from_files(files: SiteFiles, mut options: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         if let Some(queue) = files.first(Role::Queue) {
             queue.check(Role::Queue)?;
@@ -168,16 +170,16 @@ impl Site {
             partition,
             mut formulas,
             warnings: mut of_documents,
-        } = Documents::read(&files, rules.python, rules.strict)?;
-        let mut of_files = warnings_of_files(&files, rules.strict)?;
+        } = Documents::read(&files, options.python, options.strict)?;
+        let mut of_files = warnings_of_files(&files, options.strict)?;
         of_files.append(&mut of_documents.all);
-        let mut of_order = FileWarnings::new(rules.strict);
+        let mut of_order = FileWarnings::new(options.strict);
         let config = read_sched_config(&files, &server, &mut of_order)?;
         let conf = files
             .first(Role::SlurmConf)
             .map(FileSource::read_slurm_conf)
             .transpose()?;
-        let slurm = SlurmQueue::read(&files, conf.as_ref(), rules.at)?;
+        let slurm = SlurmQueue::read(&files, conf.as_ref(), options.at)?;
         let in_force = &mut formulas.in_force;
         if let Some(slurm) = &slurm {
             slurm.add_names_to(&mut schema);
@@ -192,10 +194,10 @@ impl Site {
         }
         // slurmctld computes with doubles
         let has_conf_alone = conf.is_some() && !files.has(Role::Queue) && !files.are_of_openpbs();
-        if rules.numbers == NumberMode::OpenPbs && (slurm.is_some() || has_conf_alone) {
-            rules.numbers = NumberMode::Exact;
+        if options.numbers == NumberMode::OpenPbs && (slurm.is_some() || has_conf_alone) {
+            options.numbers = NumberMode::Exact;
         }
-        let mut of_tree = FileWarnings::new(rules.strict);
+        let mut of_tree = FileWarnings::new(options.strict);
         let tree = SiteTree::read(&files, &config, &mut of_tree)?;
         let mut warnings = SiteWarnings {
             of_files,
@@ -232,7 +234,7 @@ impl Site {
             let version = source.read_slurm_conf()?.version;
             written_by = written_by.or(version.as_deref().and_then(Release::from_version));
         }
-        let mut policy = PolicySelection::new(&rules, conf, origin, written_by, of_shares);
+        let mut policy = PolicySelection::new(&options, conf, origin, written_by, of_shares);
         if let Some(tree) = &tree {
             if let Some(slurm) = &slurm {
                 follow_first_cycle(tree, &mut policy, &slurm.pending_users());
@@ -241,7 +243,7 @@ impl Site {
         }
         Ok(Self {
             files,
-            rules,
+            options,
             schema,
             queues,
             config,
@@ -253,7 +255,7 @@ impl Site {
             policy,
             tree,
             slurm,
-            kept_jobs: OnceLock::new(),
+            job_document: OnceLock::new(),
             last_jobs: Mutex::default(),
             warnings,
         })
@@ -298,7 +300,7 @@ impl Site {
 
     /// How numbers reach the formula, and how its value is kept.
     pub fn numbers(&self) -> NumberMode {
-        self.rules.numbers
+        self.options.numbers
     }
 
     /// The names that a formula may use at this site.

@@ -31,7 +31,7 @@ impl Site {
         log: impl Into<FileSource>,
         formula: &Formula,
     ) -> Result<LogReplay, SiteError> {
-        if self.rules.numbers != NumberMode::OpenPbs || self.rules.on_error == OnError::Null {
+        if self.options.numbers != NumberMode::OpenPbs || self.options.on_error == OnError::Null {
             return Err(SiteError::missing(
                 "a scheduler's log has OpenPBS's numbers: ",
                 Need::OpenPbsNumbers,

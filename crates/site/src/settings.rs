@@ -19,15 +19,14 @@ use jsf_openpbs::files::objects::{DEFAULT, Notation, ObjectKind, repeated};
 use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig};
 use jsf_openpbs::files::server::{
-    ServerSettings, SourceFormula, add_resources, declared_names, listed_schedulers,
+    PbsVersion, ServerSettings, SourceFormula, add_resources, declared_names, listed_schedulers,
+    python_of_system, version_in,
 };
-use jsf_openpbs::files::versions::{PbsVersion, python_of_system, version_in};
 use jsf_words::quoted_list;
 
 use crate::files::file_source::Content;
 use crate::files::{FileWarnings, in_file};
-use crate::formulas::SiteFormulas;
-use crate::formulas::{SiteDocument, parsed};
+use crate::formulas::{SiteDocument, SiteFormulas, parsed};
 use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// What the shares depend on, as it is without a `sched_config`.

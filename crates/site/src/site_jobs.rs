@@ -1,30 +1,19 @@
 //! The jobs of a site, with a column for each name that is asked for.
 //!
-//! In: a document that may be read more than once, or the description of a job that a user would
-//! submit now, such as `queue=gpu,ncpus=12,walltime=4h`. Out: the table of jobs, to which a
-//! described job adds a row with what the server and the queue give to a job when it is queued; and
-//! the warnings about single jobs, a few of each kind, then how many more there are.
-
-use std::cmp::Ordering;
-use std::str::FromStr;
+//! In: a document that may be read more than once. Out: the table of jobs, and the warnings about single
+//! jobs, a few of each kind, then how many more there are.
 
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::{
-    Exclusion, InputOrigin, InputPrecedence, Job, JobState, JobTable, Problems,
-};
-use job_sort_formula::schema::suggestions::did_you_mean;
-use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
-use jsf_ingest::{CycleJobs, NativeJob, ReadOptions, read_jobs};
+use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
+use job_sort_formula::schema::Schema;
+use jsf_ingest::{CycleJobs, ReadOptions, read_jobs};
 use jsf_json::clipped;
-use jsf_openpbs::amounts::{AmountSource, parse_duration};
 use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::order::Order;
 use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_slurm::priority::AGE;
 use jsf_words::{count, counted};
-use serde_json::{Number, Value};
 
 use crate::files::file_source::decompressed;
 use crate::files::in_file;
@@ -62,38 +51,28 @@ pub struct ColumnsRequest<'a> {
     pub cycle: bool,
 }
 
-/// Jobs that were read, and for which request.
+/// The jobs that were read last.
 #[derive(Debug)]
-pub struct KeptJobs {
+pub struct LastJobs {
     document: FileSource,
-    names: Vec<String>,
     entity: FairshareEntity,
     jobs: SiteJobs,
 }
 
-impl KeptJobs {
-    fn new(document: &FileSource, request: &ColumnsRequest<'_>, jobs: &SiteJobs) -> Self {
-        Self {
-            document: document.clone(),
-            names: request.names.iter().map(|&name| name.into()).collect(),
-            entity: request.entity,
-            jobs: jobs.clone(),
-        }
-    }
-
+impl LastJobs {
     /// The jobs, if they have all that is asked for.
     fn for_request(&self, request: &ColumnsRequest<'_>) -> Option<SiteJobs> {
         let mut names = request.names.iter();
-        let has_all = names.all(|name| self.names.iter().any(|known| known == name));
+        let has_all = names.all(|name| self.jobs.table.column(name).is_some());
         let is_same = request.document == Some(&self.document) && request.entity == self.entity;
-        (request.is_kept() && is_same && has_all).then(|| self.jobs.clone())
+        (request.is_repeatable() && is_same && has_all).then(|| self.jobs.clone())
     }
 }
 
 impl ColumnsRequest<'_> {
-    /// Whether the jobs are kept: those with other types, or with more than columns, are asked for
-    /// once.
-    fn is_kept(&self) -> bool {
+    /// Whether the same jobs may be asked for again: those with other types, or with more than columns,
+    /// are asked for once.
+    fn is_repeatable(&self) -> bool {
         self.again && self.schema.is_none() && !self.record_origins && !self.cycle
     }
 
@@ -144,16 +123,20 @@ impl Site {
             return Err(SiteError::missing(missing, Need::Queue));
         };
         self.require_start_of_slurm()?;
-        let kept = self.last_jobs.lock().ok();
-        let kept = kept.and_then(|last| last.as_ref()?.for_request(request));
-        let mut jobs = match kept {
+        let last = self.last_jobs.lock().ok();
+        let known = last.and_then(|last| last.as_ref()?.for_request(request));
+        let mut jobs = match known {
             Some(jobs) => jobs,
             None => {
                 let jobs = self.parse_jobs(document, request)?;
-                if request.is_kept()
+                if request.is_repeatable()
                     && let Ok(mut last) = self.last_jobs.lock()
                 {
-                    *last = Some(KeptJobs::new(document, request, &jobs));
+                    *last = Some(LastJobs {
+                        document: document.clone(),
+                        entity: request.entity,
+                        jobs: jobs.clone(),
+                    });
                 }
                 jobs
             }
@@ -184,17 +167,17 @@ impl Site {
         }
         let options = ReadOptions {
             source_name: &source_name,
-            numbers: self.rules.numbers,
+            numbers: self.options.numbers,
             entity: request.entity,
             queue_priorities: &self.queues.priorities(),
-            strict: self.rules.strict,
+            strict: self.options.strict,
             cycle_jobs: request.cycle,
             record_origins: request.record_origins,
             ..ReadOptions::new(&schema, &needed)
         };
-        let is_kept = request.again && !document.can_be_opened_again();
-        let read = if is_kept || self.kept_jobs.get().is_some() {
-            read_jobs(self.kept_jobs(document)?, &options)
+        let is_read_once = request.again && !document.can_be_opened_again();
+        let read = if is_read_once || self.job_document.get().is_some() {
+            read_jobs(self.job_document(document)?, &options)
         } else {
             let failed = SiteError::reading(source_name.as_ref());
             let content = decompressed(document.open()?).map_err(failed)?;
@@ -231,11 +214,11 @@ impl Site {
     }
 
     /// The jobs on standard input or in a pipe, which can be read only once, so that they are kept.
-    fn kept_jobs(&self, document: &FileSource) -> Result<&[u8], SiteError> {
-        if self.kept_jobs.get().is_none() {
-            let _ = self.kept_jobs.set(document.read_up_to(MAX_KEPT_JOBS)?);
+    fn job_document(&self, document: &FileSource) -> Result<&[u8], SiteError> {
+        if self.job_document.get().is_none() {
+            let _ = self.job_document.set(document.read_up_to(MAX_DOCUMENT)?);
         }
-        Ok(self.kept_jobs.get().map_or(&[], Vec::as_slice))
+        Ok(self.job_document.get().map_or(&[], Vec::as_slice))
     }
 
     /// Excludes the jobs in routing queues and those of other schedulers, and says how many there
@@ -270,7 +253,7 @@ impl Site {
     }
 
     /// Why the scheduler does not get the jobs of a queue.
-    fn queue_excludes(&self, queue: &str) -> Option<Exclusion> {
+    pub(crate) fn queue_excludes(&self, queue: &str) -> Option<Exclusion> {
         if self.queues.is_route(queue) {
             return Some(Exclusion::RoutingQueue);
         }
@@ -290,7 +273,7 @@ impl Site {
 }
 
 /// The largest job document that is kept in memory to be read again, in bytes.
-const MAX_KEPT_JOBS: u64 = 4 << 30;
+const MAX_DOCUMENT: u64 = 4 << 30;
 
 /// The most warnings of one kind that are shown; the others are counted.
 pub const MAX_WARNINGS: usize = 10;
@@ -436,300 +419,4 @@ impl Site {
         }
         Some(Message::asking(message, [Need::Queues]))
     }
-}
-
-/// The id of a described job.
-const ID: &str = "described";
-const CANNOT_WAIT: &str = "the described job cannot wait for the scheduler: ";
-/// What the server makes of a job that requests no chunks: one, of one processor
-/// (pbs_resources(7B)).
-const ONE_WITHOUT_CHUNKS: [&str; 2] = ["nodect", "ncpus"];
-
-/// A job as its user describes it: its queue, the amounts that it requests, and attributes that a
-/// formula reads.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DescribedJob {
-    /// The queue; `None` for the server's default queue.
-    pub queue: Option<String>,
-    /// The fair-share entity; empty if none is named.
-    pub entity: String,
-    /// The names of inputs, each with its value as it is written.
-    pub inputs: Vec<(String, String)>,
-}
-
-impl FromStr for DescribedJob {
-    type Err = String;
-
-    /// Reads `NAME=VALUE`, separated by commas, where `queue` names the queue.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut job = Self::default();
-        for word in text.split(',') {
-            let word = word.trim();
-            if word.is_empty() {
-                continue;
-            }
-            let (name, value) = word.split_once('=').unwrap_or_default();
-            let (name, value) = (name.trim(), value.trim());
-            if name.is_empty() || value.is_empty() {
-                return Err(format!("`{word}` is not NAME=VALUE, such as `ncpus=12`"));
-            }
-            if job.inputs.iter().any(|(known, _)| known == name)
-                || (name == "queue" && job.queue.is_some())
-            {
-                return Err(format!("`{name}` is given more than once"));
-            }
-            match name {
-                "queue" => job.queue = Some(value.to_owned()),
-                _ => job.inputs.push((name.to_owned(), value.to_owned())),
-            }
-        }
-        if job == Self::default() {
-            Err("the job is not described".to_owned())
-        } else {
-            Ok(job)
-        }
-    }
-}
-
-impl Site {
-    /// Adds a described job to jobs that were read for a program, and returns its row: it waits,
-    /// has waited no time, and was submitted after all others.
-    ///
-    /// # Errors
-    /// The server would refuse it, a name or a value is wrong, or the formula needs the shares of
-    /// an entity and none is named.
-    pub fn add_described(
-        &self,
-        jobs: &mut SiteJobs,
-        program: Option<&Program>,
-        described: &DescribedJob,
-    ) -> Result<usize, SiteError> {
-        let queue = self.queue_of(described)?;
-        let mut job = match &self.slurm {
-            Some(slurm) => slurm.described(described, &queue)?,
-            None => self.described_of_openpbs(jobs, described, &queue)?,
-        };
-        job.id = ID.into();
-        job.entity = described.entity.as_str().into();
-        job.queue = queue.as_str().into();
-        let job = serde_json::to_vec(&job)?;
-        let names: Vec<&str> = jobs.table.columns().map(|(name, _)| name).collect();
-        let priorities = self.queues.priorities();
-        let options = ReadOptions {
-            source_name: "the described job",
-            numbers: self.rules.numbers,
-            queue_priorities: &priorities,
-            record_origins: true,
-            ..ReadOptions::new(&jobs.schema, &names)
-        };
-        let read = read_jobs(&*job, &options).map_err(SiteError::content)?;
-        if let Some(problem) = read.problems.listed().first() {
-            return Err(SiteError::content(problem));
-        }
-        if let Some(exclusion) = read.table.exclusion(0) {
-            return Err(SiteError::content(format!("{CANNOT_WAIT}{exclusion}")));
-        }
-        check_ranges(jobs, &read.table)?;
-        check_shares(program, described)?;
-        append(&mut jobs.table, &read.table)
-    }
-
-    /// A job with what the server and the queue give to it.
-    fn described_of_openpbs<'j>(
-        &'j self,
-        jobs: &'j SiteJobs,
-        described: &'j DescribedJob,
-        queue: &str,
-    ) -> Result<NativeJob<'j>, SiteError> {
-        self.check_names(jobs, described)?;
-        let mut job = NativeJob::default();
-        for (name, value) in &described.inputs {
-            let value = self.given_value(jobs, name, value)?;
-            self.check_limits(jobs, queue, name, &value)?;
-            if jobs.schema.origin(name) == Some(Origin::Special) {
-                job.attributes.insert(name, value);
-            } else {
-                job.resources.insert(name.into(), value);
-            }
-        }
-        for (name, _) in jobs.table.columns() {
-            let mut default = self.queues.default_amount(queue, name);
-            if default.is_none() && ONE_WITHOUT_CHUNKS.contains(&name) {
-                default = Some("1");
-            }
-            if let Some(default) = default {
-                let resource = job.resources.entry(name.into());
-                resource.or_insert_with(|| default.into());
-            }
-        }
-        Ok(job)
-    }
-
-    /// The queue in which the job waits.
-    fn queue_of(&self, described: &DescribedJob) -> Result<String, SiteError> {
-        let Some(queue) = described.queue.as_deref().or(self.queues.default_queue()) else {
-            return Err(SiteError::content(
-                "the described job has no queue, and no default queue is known: add `queue=NAME`",
-            ));
-        };
-        if !self.queues.is_empty() && !self.queues.contains(queue) {
-            let similar = did_you_mean(queue, self.queues.iter().map(|(name, _)| name));
-            let message = format!("no queue is called `{queue}`{similar}");
-            return Err(SiteError::content(message));
-        }
-        if let Some(exclusion) = self.queue_excludes(queue) {
-            return Err(SiteError::content(format!("{CANNOT_WAIT}{exclusion}")));
-        }
-        if !self.queues.is_enabled(queue) {
-            let message = format!("the queue `{queue}` accepts no jobs (`enabled` is false)");
-            return Err(SiteError::content(message));
-        }
-        Ok(queue.to_owned())
-    }
-
-    /// Each name must be known, or unlike those that the formula reads.
-    fn check_names(&self, jobs: &SiteJobs, described: &DescribedJob) -> Result<(), SiteError> {
-        for (name, _) in &described.inputs {
-            let message = match jobs.schema.entry(name) {
-                Some(entry) if entry.input_type.is_numeric() => continue,
-                Some(_) => format!(
-                    "`{name}` is not a number: describe the job by the amounts that it requests in all"
-                ),
-                None => {
-                    let known = jobs.schema.iter().map(|(known, _)| known);
-                    let similar = did_you_mean(name, known);
-                    if similar.is_empty() {
-                        continue;
-                    }
-                    format!("no resource is called `{name}`{similar}")
-                }
-            };
-            return Err(SiteError::content(message));
-        }
-        Ok(())
-    }
-
-    /// A value as a document of jobs has it: a number, or an amount with a unit.
-    fn given_value(&self, jobs: &SiteJobs, name: &str, value: &str) -> Result<Value, SiteError> {
-        let kind = jobs.schema.input_type(name);
-        if kind == Some(InputType::Duration) {
-            let seconds = parse_duration(value)
-                .map_err(|error| SiteError::content(format!("`{name}`: {error}")))?;
-            return Ok(seconds.into());
-        }
-        Ok(match value.parse::<Number>() {
-            Ok(number) => number.into(),
-            Err(_) => value.into(),
-        })
-    }
-
-    /// The server refuses a job that requests more than `resources_max` or less than
-    /// `resources_min`.
-    fn check_limits(
-        &self,
-        jobs: &SiteJobs,
-        queue: &str,
-        name: &str,
-        value: &Value,
-    ) -> Result<(), SiteError> {
-        let kind = jobs.schema.input_type(name);
-        let text = match value.as_str() {
-            Some(text) => text.to_owned(),
-            None => value.to_string(),
-        };
-        let given = self.amount(&text, kind);
-        let bounds = [
-            ("most", self.queues.maximum(queue, name), Ordering::Greater),
-            ("least", self.queues.minimum(queue, name), Ordering::Less),
-        ];
-        for (bound, limit, beyond) in bounds {
-            if let (Some(given), Some(limit)) = (given, limit)
-                && let Some(amount) = self.amount(limit, kind)
-                && given.partial_cmp(&amount) == Some(beyond)
-            {
-                return Err(SiteError::content(format!(
-                    "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
-        let numbers = self.rules.numbers;
-        numbers.amount(text, kind, AmountSource::Server)?.to_f64()
-    }
-}
-
-/// A formula with fair-share numbers needs the job's own, or an entity.
-fn check_shares(program: Option<&Program>, described: &DescribedJob) -> Result<(), SiteError> {
-    let Some(program) = program else {
-        return Ok(());
-    };
-    if !described.entity.is_empty() {
-        return Ok(());
-    }
-    for name in program.inputs() {
-        let Some(input) = FairshareInput::from_name(name) else {
-            continue;
-        };
-        let mut given = described.inputs.iter();
-        if !given.any(|(name, _)| FairshareInput::from_name(name) == Some(input)) {
-            let message = format!(
-                "the formula reads `{name}`, and the described job has no entity: add `{name}=…`, or "
-            );
-            return Err(SiteError::missing(message, Need::Entity));
-        }
-    }
-    Ok(())
-}
-
-/// No value is outside the range of its name.
-fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> {
-    for (name, column) in described.columns() {
-        let Some(entry) = jobs.schema.entry(name) else {
-            continue;
-        };
-        let value = column.nearest_double(0);
-        if value < entry.range.least || value > entry.range.most {
-            let value = column.value(0).repr();
-            let (least, most) = (entry.range.least, entry.range.most);
-            let message = format!("`{name}` is {value}, expected a number from {least} to {most}");
-            return Err(SiteError::content(message));
-        }
-    }
-    Ok(())
-}
-
-/// Appends the job of another table with the same columns, and returns its new row.
-fn append(table: &mut JobTable, other: &JobTable) -> Result<usize, SiteError> {
-    let job = Job {
-        id: ID,
-        entity: other.entity(0),
-        queue: other.queue(0),
-        state: JobState::Queued,
-        queued_at: None,
-        exclusion: None,
-    };
-    let mut values = Vec::new();
-    for (_, column) in other.columns() {
-        let value = column.value(0);
-        values.push(if column.is_set(0) {
-            Ok(value)
-        } else {
-            Err(value)
-        });
-    }
-    table.push(&job, &values).map_err(SiteError::content)?;
-    let mut sources = Vec::new();
-    for (name, _) in other.columns() {
-        sources.push(match other.origin(name, 0) {
-            Some(InputOrigin::Queue) => Some(InputPrecedence::Queue),
-            Some(InputOrigin::Inputs) => Some(InputPrecedence::Input),
-            Some(InputOrigin::ResourceList | InputOrigin::Job) => Some(InputPrecedence::Job),
-            Some(InputOrigin::FairShareTree | InputOrigin::Unset) | None => None,
-        });
-    }
-    table.push_origins(&sources);
-    Ok(table.len() - 1)
 }

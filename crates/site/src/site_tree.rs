@@ -528,7 +528,7 @@ impl Site {
 
     /// Fills in the fair-share numbers of a tree.
     fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<Message>) {
-        let numbers = self.rules.numbers;
+        let numbers = self.options.numbers;
         warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
         match tree {
             AppliedTree::Pbs(tree) => {

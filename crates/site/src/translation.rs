@@ -159,9 +159,9 @@ impl Site {
         }
         if self.files.has(Role::Queue) {
             // Slurm computes with doubles, which OpenPBS's numbers would round
-            let mut rules = self.rules;
-            rules.numbers = NumberMode::Exact;
-            let exact = Self::from_files(self.files.clone(), rules)?;
+            let mut options = self.options;
+            options.numbers = NumberMode::Exact;
+            let exact = Self::from_files(self.files.clone(), options)?;
             let compared = self.compare(CompareRequest {
                 old: formula,
                 new_site: Some(&exact),

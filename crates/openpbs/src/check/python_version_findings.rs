@@ -13,7 +13,7 @@ use job_sort_formula::schema::Schema;
 use jsf_lint::{Facts, Ranges};
 
 use crate::check::ScoredQueue;
-use crate::files::versions::systems_with;
+use crate::files::server::systems_with;
 use crate::submission::validate;
 
 /// The server's answer under one version: the error code, 0 if it accepts the formula, `None` if

@@ -21,8 +21,7 @@ use crate::check::job_errors::first_evaluation;
 use crate::check::{MAX_NAMES, ScoredQueue, SiteFacts, rows_under_threshold};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::SchedConfig;
-use crate::files::server::ServerSettings;
-use crate::files::versions::{Defect, defects_of};
+use crate::files::server::{Defect, ServerSettings, defects_of};
 use crate::order::NotConsidered;
 use crate::pbs_tree::PbsTree;
 

@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_json::clipped;
+use serde::de::IgnoredAny;
 
 use crate::amounts::{AmountSource, seconds_of_ctime};
-use crate::files::objects::{Attribute, Object, ObjectKind, Objects, last, mended};
+use crate::files::objects::{Attribute, Object, ObjectKind, Objects, key_and_value, last};
 use crate::files::queues::whole_amount;
 use crate::files::server::boolean;
 use crate::job_attributes::PlacedChunk;
@@ -383,6 +384,60 @@ fn time(object: &Object<'_>, attribute: &str, is_confirmed: bool) -> Result<i64,
 fn number(object: &Object<'_>, attribute: &str) -> u32 {
     let value = object.get(attribute).unwrap_or_default();
     value.parse().unwrap_or(0)
+}
+
+/// The nodes of JSON that is not valid, as several versions of pbsnodes print it, without the lines
+/// whose values cannot be read. `is_needed` says of which attributes, and resources in them, the value
+/// must be readable. `None` if not every object is closed at the end.
+fn mended(
+    text: &str,
+    is_needed: impl Fn(&str, Option<&str>) -> bool,
+) -> Result<Option<String>, String> {
+    let mut mended = "{".to_owned();
+    // the keys of the objects that are open
+    let mut path = Vec::new();
+    let mut is_inside_string = false;
+    for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        let line = line.trim().trim_end_matches(',').trim_end();
+        let mut is_damaged = false;
+        if let Some((key, value)) = key_and_value(line) {
+            if value == "{" || serde_json::from_str::<IgnoredAny>(value).is_ok() {
+                if !mended.ends_with('{') {
+                    mended.push(',');
+                }
+                mended.push_str(line);
+            } else {
+                is_damaged = match path[..] {
+                    ["nodes", _] => is_needed(key, None),
+                    ["nodes", _, list] => is_needed(list, Some(key)),
+                    _ => false,
+                };
+            }
+            if value == "{" {
+                path.push(key);
+            }
+            is_inside_string =
+                value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
+        } else if is_inside_string {
+            is_inside_string = !line.ends_with('"');
+        } else if line.bytes().all(|byte| byte == b'}') {
+            for _ in 0..line.len().min(path.len()) {
+                path.pop();
+                mended.push('}');
+            }
+        } else {
+            // the outermost object has no key
+            is_damaged = line != "{" || !path.is_empty();
+        }
+        if is_damaged {
+            let line = clipped(line);
+            return Err(format!(
+                " is not valid JSON, and line {number} cannot be read: `{line}`"
+            ));
+        }
+    }
+    mended.push('}');
+    Ok(path.is_empty().then_some(mended))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::fmt;
 use std::io::BufRead;
 
 use jsf_openpbs::amounts::{AmountSource, seconds, seconds_of_ctime};
-use jsf_openpbs::files::sched_priv::time_of;
+use jsf_openpbs::files::holidays::time_of;
 use jsf_openpbs::job_attributes::{
     EntityAttributes, array_and_index, is_array, processors_of_exec_host, processors_of_exec_vnode,
     processors_of_nodes, processors_of_select,

@@ -213,7 +213,7 @@ impl Site {
         match other_settings.filter(|_| !times.is_prime_at(at)) {
             Some(config) => {
                 // a site is not cloned: it keeps the jobs that it has read last
-                let opened = Self::from_files(self.files.clone(), self.rules)?;
+                let opened = Self::from_files(self.files.clone(), self.options)?;
                 Self { config, ..opened }.cycle_of(request, read, at, times)
             }
             None => self.cycle_of(request, read, at, times),

@@ -5,7 +5,8 @@ use std::ops::Range;
 use job_sort_formula::diagnostic::{Message, limit_each_kind};
 use jsf_ingest::Clock;
 use jsf_openpbs::cycle::{QueueTime, Times};
-use jsf_openpbs::files::sched_priv::{ByTime, Holidays, dedicated_times};
+use jsf_openpbs::files::holidays::{Holidays, dedicated_times};
+use jsf_openpbs::files::sched_priv::ByTime;
 use jsf_simulate::Workload;
 
 use crate::cycle::Reservations;

@@ -3,6 +3,7 @@
 //! Out: [`SiteFiles`]; what is known of a site and what is missing, in a few lines; and the
 //! warnings about its files.
 
+pub mod archive;
 pub mod file_role;
 pub mod file_source;
 pub mod found_files;
@@ -22,9 +23,10 @@ use jsf_openpbs::files::server::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use crate::{FileSource, Role, SiteError, is_stdin};
 
+use archive::read_archive;
 use file_role::ROLES;
 use file_source::open;
-use found_files::{FoundFiles, add, find_in_folder, is_scheduler_file, names_in, read_archive};
+use found_files::{FoundFiles, add, find_in_folder, is_scheduler_file, names_in};
 
 /// The files of a site by their roles, each of them optional.
 ///

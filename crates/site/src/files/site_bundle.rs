@@ -97,7 +97,7 @@ impl Site {
             declared.push((name.clone(), kind.pbs_type().to_owned()));
         }
         let header = Header {
-            rules: self.rules,
+            rules: self.options,
             declared,
             partition: files.partition.clone(),
             files: entries,

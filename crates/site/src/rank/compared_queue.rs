@@ -279,7 +279,7 @@ impl WhatIf {
     /// # Errors
     /// The text is not an arithmetic formula, or as for [`Site::compare`].
     pub fn rank(&mut self, text: &str) -> Result<&ComparedQueue, SiteError> {
-        let submitted = submitted(text, self.site.rules.numbers);
+        let submitted = submitted(text, self.site.options.numbers);
         let formula = submitted
             .formula()
             .map_err(|refusal| SiteError::content(&refusal.finding.message))?;
@@ -311,7 +311,7 @@ impl WhatIf {
     /// # Errors
     /// As for [`Site::check`].
     pub fn check(&self, text: &str) -> Result<Checked, SiteError> {
-        let submitted = submitted(text, self.site.rules.numbers);
+        let submitted = submitted(text, self.site.options.numbers);
         match &self.jobs {
             Some(jobs) if jobs.formula == text => {
                 Ok(self.site.check_ranked(&submitted, &jobs.queue.sides.new))
@@ -324,7 +324,7 @@ impl WhatIf {
     /// need, and ranks them.
     fn read(&self, formula: &Formula) -> Result<HeldJobs, SiteError> {
         let site = &self.site;
-        let in_force = submitted(&self.in_force, site.rules.numbers);
+        let in_force = submitted(&self.in_force, site.options.numbers);
         let old = in_force
             .formula()
             .map_err(|refusal| unusable(&refusal.finding.message))?;

@@ -353,9 +353,9 @@ mod tests {
         competitors: Vec<Competitor<'p>>,
     }
 
-    fn queue<'p>(rules: Scoring<'p>, random: &mut Xorshift) -> Queue<'p> {
+    fn queue<'p>(scoring: Scoring<'p>, random: &mut Xorshift) -> Queue<'p> {
         let sweep = |random: &mut Xorshift| {
-            Sweep::new(rules, job(rules.program, random), "eligible_time", 1.0)
+            Sweep::new(scoring, job(scoring.program, random), "eligible_time", 1.0)
         };
         let count = 1 + random.next() % 12;
         let competitor = |random: &mut Xorshift| Competitor {
@@ -404,13 +404,13 @@ mod tests {
             } else {
                 ScorePrecision::Float32
             };
-            let rules = Scoring {
+            let scoring = Scoring {
                 program: &program,
                 schema: &schema,
                 precision,
                 on_error: OnError::ZeroLikePbs,
             };
-            let Queue { job, competitors } = queue(rules, &mut random);
+            let Queue { job, competitors } = queue(scoring, &mut random);
             let all_scores =
                 |sweep: &Sweep<'_>| sweep.scores(steps.clone(), &mut unlimited()).unwrap();
             let own = all_scores(&job);
@@ -487,13 +487,13 @@ mod tests {
     fn work_over_a_lifetime(text: &str, schema: &Schema, limit: u64) -> (u64, bool) {
         let program = Formula::parse(text).unwrap().compile(schema).unwrap();
         let on_error = OnError::ZeroLikePbs;
-        let rules = Scoring {
+        let scoring = Scoring {
             program: &program,
             schema,
             precision: ScorePrecision::Float32,
             on_error,
         };
-        let Queue { job, competitors } = queue(rules, &mut Xorshift(7));
+        let Queue { job, competitors } = queue(scoring, &mut Xorshift(7));
         let mut budget = WorkBudget::new(limit);
         let contest = Contest {
             job: &job,
@@ -550,13 +550,13 @@ mod tests {
         for text in IRREGULAR {
             let program = Formula::parse(text).unwrap().compile(&schema).unwrap();
             let on_error = OnError::ZeroLikePbs;
-            let rules = Scoring {
+            let scoring = Scoring {
                 program: &program,
                 schema: &schema,
                 precision: ScorePrecision::Float32,
                 on_error,
             };
-            let Queue { job, competitors } = queue(rules, &mut Xorshift(11));
+            let Queue { job, competitors } = queue(scoring, &mut Xorshift(11));
             let contest = Contest {
                 job: &job,
                 competitors: &competitors,

@@ -657,7 +657,7 @@ impl Explainer<'_> {
         evaluation: &Evaluation,
         budget: &mut WorkBudget,
     ) -> Option<f64> {
-        if self.site.rules.numbers != NumberMode::OpenPbs {
+        if self.site.options.numbers != NumberMode::OpenPbs {
             return None;
         }
         let shares = self.shares?;

@@ -51,8 +51,8 @@ pub struct RankRequest<'a> {
     /// Whether it is recorded where the inputs of the jobs come from, which [`Site::explain`]
     /// shows.
     pub record_origins: bool,
-    /// Whether the columns of `sprio` are read, if the formula is Slurm's priority.
-    pub sprio_columns: bool,
+    /// Further formulas whose inputs are read, such as [`Site::sprio_columns`].
+    pub further: &'a [(String, Formula)],
     /// Whether the fair-share tree is applied though neither the formula nor the order needs it.
     pub applies_tree: bool,
 }
@@ -62,7 +62,7 @@ impl<'a> From<&'a Formula> for RankRequest<'a> {
         Self {
             formula,
             record_origins: false,
-            sprio_columns: false,
+            further: &[],
             applies_tree: false,
         }
     }
@@ -82,8 +82,6 @@ pub struct JobsToRank {
     applies_tree: bool,
     /// Whether the formula is Slurm's priority at this site.
     is_slurm_priority: bool,
-    /// The columns of `sprio`, if they were asked for: the name and the program of each.
-    sprio_columns: Vec<(String, Program)>,
 }
 
 impl JobsToRank {
@@ -94,7 +92,6 @@ impl JobsToRank {
             findings: lint(formula.expr(), &jobs.schema),
             applies_tree: true,
             is_slurm_priority: false,
-            sprio_columns: Vec::new(),
             jobs,
         }
     }
@@ -157,8 +154,6 @@ pub struct RankedQueue {
     pub warnings: Vec<Message>,
     /// Whether the formula is Slurm's priority.
     pub is_slurm_priority: bool,
-    /// The columns of `sprio`, if they were asked for: the name and the program of each.
-    pub sprio_columns: Vec<(String, Program)>,
     /// The formula for later times, if it reads the age of Slurm's jobs.
     pub(crate) aging: Option<AgingFormula>,
     /// That the values are much different from those that Slurm printed, in one sentence.
@@ -217,14 +212,7 @@ impl Site {
     /// The jobs cannot be read.
     pub fn read_jobs_to_rank(&self, request: &RankRequest<'_>) -> Result<JobsToRank, SiteError> {
         let mut names = request.formula.names();
-        let mut sprio_formulas: Vec<(String, Formula)> = Vec::new();
-        if let Some(slurm) = &self.slurm
-            && request.sprio_columns
-            && slurm.is_priority(request.formula.expr())
-        {
-            sprio_formulas = slurm.columns();
-        }
-        for (_, formula) in &sprio_formulas {
+        for (_, formula) in request.further {
             names.extend(formula.names());
         }
         let columns = ColumnsRequest {
@@ -233,12 +221,16 @@ impl Site {
         };
         let mut read = self.read_for_formula(request.formula, &columns)?;
         read.applies_tree = request.applies_tree;
-        for (name, formula) in &sprio_formulas {
-            if let Ok(program) = formula.compile(&read.jobs.schema) {
-                read.sprio_columns.push((name.clone(), program));
-            }
-        }
         Ok(read)
+    }
+
+    /// The columns of `sprio`, the name and the formula of each, if a formula is Slurm's priority at
+    /// this site.
+    pub fn sprio_columns(&self, formula: &Formula) -> Vec<(String, Formula)> {
+        match &self.slurm {
+            Some(slurm) if slurm.is_priority(formula.expr()) => slurm.columns(),
+            _ => Vec::new(),
+        }
     }
 
     /// Reads the jobs with the columns of a request, which names those of the formula, to rank them
@@ -347,7 +339,6 @@ impl Site {
             warnings,
             is_slurm_priority: read.is_slurm_priority,
             aging,
-            sprio_columns: read.sprio_columns,
             contradiction,
         })
     }
@@ -453,14 +444,14 @@ impl Site {
 
     /// `job_sort_formula_threshold`: the one given, else the server's.
     pub fn threshold(&self) -> Option<f64> {
-        self.rules
+        self.options
             .threshold
             .or(self.server.job_sort_formula_threshold())
     }
 
     /// The precision in which values are kept and compared.
     pub(crate) fn precision(&self) -> ScorePrecision {
-        match self.rules.numbers {
+        match self.options.numbers {
             NumberMode::OpenPbs => ScorePrecision::Float32,
             NumberMode::Exact => ScorePrecision::Double,
             NumberMode::Decimal => ScorePrecision::Decimal,
@@ -486,7 +477,7 @@ impl Site {
         tree: Option<&PbsTree>,
         threshold: Option<f64>,
     ) -> Ordered {
-        let scores = score(program, table, self.precision(), self.rules.on_error);
+        let scores = score(program, table, self.precision(), self.options.on_error);
         if self.precision() == ScorePrecision::Decimal {
             return order_decimals(Ranking::from_scores(scores, table), threshold);
         }

@@ -147,17 +147,17 @@ impl Site {
             return None;
         }
         let order = self.order_rules(ranked.pbs_tree(), self.threshold());
-        let rules = Scoring {
+        let scoring = Scoring {
             program: &ranked.program,
             schema: &ranked.schema,
             precision,
-            on_error: self.rules.on_error,
+            on_error: self.options.on_error,
         };
         Some(Race {
             site: self,
             ranked,
             row,
-            rules,
+            scoring,
             competition: order.competition(&ranked.ranking, &ranked.table, row),
         })
     }
@@ -168,31 +168,31 @@ pub struct Race<'a> {
     site: &'a Site,
     pub ranked: &'a RankedQueue,
     pub row: usize,
-    rules: Scoring<'a>,
+    scoring: Scoring<'a>,
     pub competition: Competition,
 }
 
 impl<'a> Race<'a> {
     /// The inputs of a considered job, in the order of the program.
     fn inputs(&self, row: usize) -> Vec<Value> {
-        explain::inputs(self.rules.program, &self.ranked.table, row).unwrap_or_default()
+        explain::inputs(self.scoring.program, &self.ranked.table, row).unwrap_or_default()
     }
 
     /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
     pub fn waiting(&self, row: usize) -> Sweep<'a> {
         let inputs = self.inputs(row);
         let (Some(slurm), Some(aging)) = (&self.site.slurm, &self.ranked.aging) else {
-            return Sweep::new(self.rules, inputs, "eligible_time", 1.0);
+            return Sweep::new(self.scoring, inputs, "eligible_time", 1.0);
         };
         // the age of a job that is held, or waits for another one, stands still
         if !slurm.is_aging(self.ranked.table.id(row)) {
-            return Sweep::constant(self.rules, inputs);
+            return Sweep::constant(self.scoring, inputs);
         }
-        let rules = Scoring {
+        let scoring = Scoring {
             program: &aging.program,
-            ..self.rules
+            ..self.scoring
         };
-        Sweep::new(rules, inputs, AGE, aging.max_age.into())
+        Sweep::new(scoring, inputs, AGE, aging.max_age.into())
     }
 
     /// A job among some competitors.
@@ -212,7 +212,7 @@ impl<'a> Race<'a> {
     /// their inputs.
     pub fn waiting_competitors(&self, budget: &mut WorkBudget) -> Option<Vec<Competitor<'a>>> {
         let competitors = &self.competition.competitors;
-        let inputs = competitors.len() as u64 * self.rules.program.inputs().len() as u64;
+        let inputs = competitors.len() as u64 * self.scoring.program.inputs().len() as u64;
         budget.take(inputs * COPIED_INPUT)?;
         let mut waiting = Vec::with_capacity(competitors.len());
         for &(row, wins_ties) in competitors {
@@ -267,7 +267,7 @@ impl Race<'_> {
         let Some(&(other, wins_ties)) = competition.competitors.get(places - 1) else {
             return changes;
         };
-        let sweep = Sweep::constant(self.rules, self.inputs(other));
+        let sweep = Sweep::constant(self.scoring, self.inputs(other));
         let competitors = [Competitor { sweep, wins_ties }];
         let sort_keys = site.order_columns();
         let schema = &ranked.schema;
@@ -362,8 +362,8 @@ impl<'a> Search<'_, 'a> {
         inputs: Vec<Value>,
         budget: &mut WorkBudget,
     ) -> Result<Option<Value>, SearchTooLong> {
-        let rules = self.race.rules;
-        let upward = Sweep::new(rules, inputs, self.name, self.steps_per_unit);
+        let scoring = self.race.scoring;
+        let upward = Sweep::new(scoring, inputs, self.name, self.steps_per_unit);
         let downward = upward.clone().reversed();
         let up = match self.means {
             Means::AskForLess => FirstStep::Never,
@@ -395,7 +395,7 @@ impl<'a> Search<'_, 'a> {
             }
             let mut changed = self.race.inputs(self.race.row);
             changed[self.slot] = Value::Int(priority.unwrap_or(0));
-            let job = Sweep::constant(self.race.rules, changed);
+            let job = Sweep::constant(self.race.scoring, changed);
             let contest = self.race.contest(&job, self.competitors);
             if let FirstStep::At(_) = contest.first_step(1, 0..=0, budget) {
                 with_rank.push(name.into());

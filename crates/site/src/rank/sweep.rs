@@ -42,7 +42,7 @@ pub struct Scoring<'p> {
 /// their values.
 #[derive(Debug, Clone)]
 pub struct Sweep<'p> {
-    rules: Scoring<'p>,
+    scoring: Scoring<'p>,
     inputs: Vec<Value>,
     /// The index of the input that varies; `None` if the formula does not read it.
     slot: Option<usize>,
@@ -70,9 +70,9 @@ impl<'p> Sweep<'p> {
     /// A job whose input `name` varies. `inputs` are in the order of [`Program::inputs`]. An
     /// integer varies in steps of 1, a double in steps of `1 / steps_per_unit`; an integer that does
     /// not fit into 64 bits does not vary.
-    pub fn new(rules: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
-        let slot = rules.program.slot(name);
-        let mut sweep = Self::constant(rules, inputs);
+    pub fn new(scoring: Scoring<'p>, inputs: Vec<Value>, name: &str, steps_per_unit: f64) -> Self {
+        let slot = scoring.program.slot(name);
+        let mut sweep = Self::constant(scoring, inputs);
         match slot.map(|slot| &sweep.inputs[slot]) {
             Some(Value::Float(_)) => sweep.steps_per_unit = steps_per_unit,
             Some(Value::Int(_)) => {}
@@ -83,9 +83,9 @@ impl<'p> Sweep<'p> {
     }
 
     /// A job whose score does not vary.
-    pub fn constant(rules: Scoring<'p>, inputs: Vec<Value>) -> Self {
+    pub fn constant(scoring: Scoring<'p>, inputs: Vec<Value>) -> Self {
         Self {
-            rules,
+            scoring,
             inputs,
             slot: None,
             steps_per_unit: 1.0,
@@ -117,7 +117,7 @@ impl<'p> Sweep<'p> {
 
     /// The precision of the scores.
     pub fn precision(&self) -> ScorePrecision {
-        self.rules.precision
+        self.scoring.precision
     }
 
     /// The value of the varying input after this number of steps; `None` if none varies.
@@ -157,7 +157,7 @@ impl<'p> Sweep<'p> {
             }
             return Some(scores);
         };
-        let program = self.rules.program;
+        let program = self.scoring.program;
         let mut executor = ColumnarExecutor::default();
         let all: Vec<i64> = steps.collect();
         for block in all.chunks(LANES) {
@@ -208,7 +208,7 @@ impl<'p> Sweep<'p> {
             precision,
             on_error,
             ..
-        } = self.rules;
+        } = self.scoring;
         budget.take(row_work(program))?;
         let scorer = scorer.get_or_insert_with(|| {
             RowScorer::with_work(program, precision, on_error, budget.left())
@@ -288,7 +288,7 @@ impl<'p> Sweep<'p> {
     /// What is known about the formula while the input varies between two steps; `None` if the
     /// budget is spent, or an input is no finite number.
     fn facts(&self, first: i64, last: i64, budget: &mut WorkBudget) -> Option<Facts> {
-        let program = self.rules.program;
+        let program = self.scoring.program;
         budget.take(analysis_work(program))?;
         let mut ranges = Ranges::default();
         for (slot, (name, value)) in program.inputs().iter().zip(&self.inputs).enumerate() {
@@ -303,17 +303,17 @@ impl<'p> Sweep<'p> {
             };
             ranges.set(name, interval);
         }
-        Some(analyze_ranges(program.expr(), self.rules.schema, &ranges))
+        Some(analyze_ranges(program.expr(), self.scoring.schema, &ranges))
     }
 
     /// The slope per step; `None` if it is not known, or an evaluation may fail.
     fn slope(&self, facts: &Facts) -> Option<Slope> {
         facts.result().number()?;
         let name = match self.slot {
-            Some(slot) => &self.rules.program.inputs()[slot],
+            Some(slot) => &self.scoring.program.inputs()[slot],
             None => "",
         };
-        let slope = slope(self.rules.program.expr(), facts, name)?;
+        let slope = slope(self.scoring.program.expr(), facts, name)?;
         if !slope.is_finite() {
             return None;
         }
@@ -340,8 +340,8 @@ impl<'p> Sweep<'p> {
     /// fails or takes long.
     fn value(&self, step: i64, budget: &mut WorkBudget) -> Option<f64> {
         // all that it may take, since it is not known before
-        budget.take(row_work(self.rules.program) + FREE_WORK)?;
-        self.rules
+        budget.take(row_work(self.scoring.program) + FREE_WORK)?;
+        self.scoring
             .program
             .interpreter(Python::with_work_limit(FREE_WORK))
             .evaluate(&self.inputs_at(step))
@@ -447,14 +447,14 @@ mod tests {
             .unwrap()
             .compile(&schema)
             .unwrap();
-        let rules = Scoring {
+        let scoring = Scoring {
             program: &program,
             schema: &schema,
             precision: ScorePrecision::Float32,
             on_error: OnError::ZeroLikePbs,
         };
         let sweep = Sweep::new(
-            rules,
+            scoring,
             vec![Value::Float(0.123_456), Value::Int(4)],
             "fairshare_factor",
             1e6,
@@ -477,14 +477,14 @@ mod tests {
         let schema = Schema::openpbs();
         let formula = Formula::parse("eligible_time - 2 ** 70").unwrap();
         let program = formula.compile(&schema).unwrap();
-        let rules = Scoring {
+        let scoring = Scoring {
             program: &program,
             schema: &schema,
             precision: ScorePrecision::Double,
             on_error: OnError::ZeroLikePbs,
         };
         let large = Value::from(num_bigint::BigInt::from(1) << 70);
-        let sweep = Sweep::new(rules, vec![large], "eligible_time", 1.0);
+        let sweep = Sweep::new(scoring, vec![large], "eligible_time", 1.0);
         assert_eq!(
             (sweep.steps_until(0.0, 1e30), sweep.input(5).is_none()),
             (0, true)
@@ -498,14 +498,14 @@ mod tests {
         let bounds = |text: &str, on_error| {
             let formula = Formula::parse(text).expect("a formula");
             let program = formula.compile(&schema).expect("a program");
-            let rules = Scoring {
+            let scoring = Scoring {
                 program: &program,
                 schema: &schema,
                 precision: ScorePrecision::Float32,
                 on_error,
             };
             let inputs = vec![Value::Int(60); program.inputs().len()];
-            let sweep = Sweep::new(rules, inputs, "eligible_time", 1.0);
+            let sweep = Sweep::new(scoring, inputs, "eligible_time", 1.0);
             let found = sweep.enclosure(0..=1_000_000, &mut WorkBudget::new(1 << 20));
             found.map(|found| (found.least, found.most))
         };

@@ -48,7 +48,7 @@ impl Site {
             (name, kind)
         };
         let inputs = LogInputs {
-            numbers: self.rules.numbers,
+            numbers: self.options.numbers,
             entity: self.config.fairshare_entity,
             names: names.into_iter().map(with_type).collect(),
             queue_priorities: queue_priorities.collect(),

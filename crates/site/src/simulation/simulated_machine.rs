@@ -173,7 +173,7 @@ impl Site {
             has_accrual: self.server.eligible_time_enable().unwrap_or(false),
             max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
             precision: self.precision(),
-            on_error: self.rules.on_error,
+            on_error: self.options.on_error,
         };
         Ok((rules, found))
     }

@@ -134,7 +134,7 @@ impl Site {
             let measure = UsageMeasure::from_formula(&self.config.fairshare_usage_res);
             fairshare.measure = measure.unwrap_or_default();
         }
-        fairshare.is_printed = self.rules.numbers == NumberMode::OpenPbs;
+        fairshare.is_printed = self.options.numbers == NumberMode::OpenPbs;
         let known = match name {
             PolicyName::Pbs => Some(tree.pbs_tree(PolicyRules::Scheduler, [""; 0])?),
             _ => None,

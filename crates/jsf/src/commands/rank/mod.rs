@@ -46,6 +46,8 @@ pub struct RankAnswer<'a> {
     pub(crate) rows: Vec<usize>,
     /// The summands at the top of the formula, if they are shown with each job.
     summands: Option<Vec<Summand>>,
+    /// The columns of `sprio`, which take the place of the summands: the name and the program of each.
+    sprio: Vec<(String, Program)>,
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue, for
     /// a page.
     pub(crate) groups: Option<Comparison>,
@@ -70,13 +72,27 @@ impl<'a> RankAnswer<'a> {
                 [Need::PythonNumbers],
             )));
         }
+        let formula = given.parsed()?;
+        let mut columns = Vec::new();
+        if question.terms {
+            columns = site.sprio_columns(formula);
+        }
         let request = RankRequest {
-            sprio_columns: question.terms,
+            further: &columns,
             applies_tree: question.is_for_page,
-            ..RankRequest::from(given.parsed()?)
+            ..RankRequest::from(formula)
         };
         let read = read_jobs(site, &given, &request, warnings)?;
         let queue = rank_jobs(site, read, warnings)?;
+        let mut sprio = Vec::new();
+        for (name, formula) in columns {
+            sprio.extend(
+                formula
+                    .compile(&queue.schema)
+                    .ok()
+                    .map(|program| (name, program)),
+            );
+        }
         let (filter, all) = (question.filter(), all_rows(&queue.ranking));
         let mut rows = selected_rows(filter, all, site, &queue.table, warnings)?;
         rows.truncate(question.top.unwrap_or(usize::MAX));
@@ -90,6 +106,7 @@ impl<'a> RankAnswer<'a> {
             not_considered: queue.not_considered.iter().copied().collect(),
             rows,
             summands: question.terms.then(|| queue.program.summands()),
+            sprio,
             groups: question.is_for_page.then(|| groups(&queue)),
             checked: OnceLock::new(),
             question,
@@ -121,8 +138,8 @@ impl<'a> RankAnswer<'a> {
     /// The summands that are shown.
     pub(crate) fn terms(&self) -> Option<TermColumns<'_>> {
         let mut terms = TermColumns::new(&self.queue.program, self.summands.as_ref()?);
-        if !self.queue.sprio_columns.is_empty() {
-            terms.sprio = &self.queue.sprio_columns;
+        if !self.sprio.is_empty() {
+            terms.sprio = &self.sprio;
             terms.summands = &[];
         }
         Some(terms)
