@@ -55,6 +55,7 @@ pub mod view {
     pub mod charts;
     pub mod document;
     pub mod findings;
+    pub mod goals;
     pub mod sections;
     pub mod words;
 }

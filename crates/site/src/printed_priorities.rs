@@ -80,6 +80,18 @@ struct Component {
     differing: Differing,
 }
 
+impl Component {
+    fn new(column: &'static str, weight: f64, input: &'static str) -> Self {
+        Self {
+            column,
+            weight,
+            input,
+            tolerance: 0.0,
+            differing: Differing::default(),
+        }
+    }
+}
+
 impl SlurmQueue {
     /// Compares the printed totals with those of a ranking by Slurm's priority; `None` if none is
     /// printed.
@@ -137,23 +149,16 @@ impl SlurmQueue {
 
     /// The components that `sprio -l` prints, but for the site's factor.
     fn components(&self) -> Vec<Component> {
-        let component = |column, weight, input| Component {
-            column,
-            weight,
-            input,
-            tolerance: 0.0,
-            differing: Differing::default(),
-        };
         let mut components = Vec::new();
         for factor in Factor::ALL {
             let weight = f64::from(self.settings.weight(factor));
-            components.push(component(factor.column(), weight, factor.input()));
+            components.push(Component::new(factor.column(), weight, factor.input()));
         }
-        components.push(component("NICE", 1.0, "nice"));
+        components.push(Component::new("NICE", 1.0, "nice"));
         components.push(Component {
             // the points of each resource are rounded, not their sum
             tolerance: 0.5 * self.settings.weight_tres.len() as f64,
-            ..component("TRES", 1.0, "tres_points")
+            ..Component::new("TRES", 1.0, "tres_points")
         });
         components
     }

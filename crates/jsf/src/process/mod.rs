@@ -1,7 +1,6 @@
 //! The command line of `jsf`: the commands, what becomes of the arguments of the process, and its
 //! exit code.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::panic::{self, PanicHookInfo};
@@ -10,16 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use signal_hook::consts::{SIGABRT, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 
-use crate::cli::formula::looks_like_an_option;
 use crate::cli::messages::draw_all;
 use crate::cli::outcome::{CliError, Outcome};
-use crate::process::help::arranged;
-use crate::view::words::{printable, printable_lines};
+use crate::process::help::{arranged, print_answer, with_tip};
+use crate::view::words::printable;
 use crate::{STACK_SIZE, commands};
 
 mod help;
@@ -232,97 +230,6 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> 
         arranged(Cli::command()).try_get_matches_from(&arguments)?;
     }
     Err(with_tip(error, &arguments))
-}
-
-/// Prints what `clap` answers instead of a command: the help or the version to standard output, and
-/// an error in the arguments to standard error. What it repeats of the arguments is escaped, as
-/// everywhere.
-///
-/// # Errors
-/// [`CliError::Arguments`] for an error in the arguments.
-fn print_answer(mut answer: clap::Error) -> Result<Outcome, CliError> {
-    if let Some(color) = ColorArgs::find(std::env::args_os()) {
-        color.write_global();
-    }
-    let mut escaped = Vec::new();
-    for (kind, value) in answer.context() {
-        let mut value = value.clone();
-        match &mut value {
-            ContextValue::String(text) => *text = printable(text).into_owned(),
-            ContextValue::Strings(texts) => {
-                for text in texts {
-                    *text = printable(text).into_owned();
-                }
-            }
-            _ => continue,
-        }
-        escaped.push((kind, value));
-    }
-    for (kind, value) in escaped {
-        answer.insert(kind, value);
-    }
-    if !answer.use_stderr() {
-        answer.print()?;
-        io::stdout().flush()?;
-        return Ok(Outcome::Fine);
-    }
-    let mut rendered = answer.render().ansi().to_string();
-    // the reason why a value is refused may repeat it
-    if let Some(reason) = std::error::Error::source(&answer).map(ToString::to_string)
-        && let Cow::Owned(escaped) = printable_lines(&reason)
-    {
-        rendered = rendered.replace(&reason, &escaped);
-    }
-    // there is no other place to say that nothing can be written
-    let _ = write!(anstream::stderr(), "{rendered}");
-    Err(CliError::Arguments)
-}
-
-/// The error, with a tip if an argument is probably a formula, or a part of one that the shell has
-/// split.
-fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    if error.kind() == ErrorKind::UnknownArgument
-        && error.get(ContextKind::Suggested).is_none()
-        && let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg)
-        && !argument.starts_with("--")
-        && let Some(tip) = tip_for(arguments)
-    {
-        let tip = ContextValue::StyledStrs(vec![tip.into()]);
-        error.insert(ContextKind::Suggested, tip);
-    }
-    error
-}
-
-/// How the command takes a formula; `None` if it takes none, or if there is no command.
-fn tip_for(arguments: &[OsString]) -> Option<String> {
-    let mut cli = Cli::command();
-    // the options of every command
-    cli.build();
-    let mut words = arguments.iter().filter_map(|argument| argument.to_str());
-    let command = words.find_map(|word| cli.find_subcommand(word))?;
-    let mut takes_formula = false;
-    let mut known = Vec::new();
-    for argument in command.get_arguments() {
-        takes_formula |= argument.is_positional() && argument.get_id() == "formula";
-        known.extend(argument.get_long_and_visible_aliases().unwrap_or_default());
-    }
-    if !takes_formula {
-        let takes_new = known.contains(&"new");
-        return takes_new.then(|| "give the new formula with --new, in single quotes".to_owned());
-    }
-    // what begins with a hyphen may be a formula, so clap takes the first unknown option for it
-    for word in words {
-        let option = word.trim_start_matches('-');
-        let name = option.split('=').next().unwrap_or_default();
-        if looks_like_an_option(word) && !known.contains(&name) {
-            return Some(if option == "formula" {
-                "the formula has no option: give it by itself, in single quotes".to_owned()
-            } else {
-                format!("there is no option --{option}")
-            });
-        }
-    }
-    Some("a formula is one argument: put it into single quotes".to_owned())
 }
 
 /// The exit code of an internal error, as in BSD's `sysexits.h`.

@@ -1,6 +1,7 @@
 //! The jobs of a site under two rankings: by two formulas or under two trees, policies, settings or
-//! thresholds, or by one formula after another while a number in it is moved. For formulas that follow
-//! one another, the jobs are read again only if one needs an input that none before it needed.
+//! thresholds, with other usage, or by one formula after another while a number in it is moved. For
+//! formulas that follow one another, the jobs are read again only if one needs an input that none
+//! before it needed.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +10,14 @@ use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, SIZES, SummandAgreement};
+use job_sort_formula::schema::FairshareInput;
+use jsf_lint::lint;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::NotConsidered;
 
 use crate::formulas::submitted;
 use crate::site_jobs::ColumnsRequest;
-use crate::{JobsToRank, RankedQueue, Site, SiteError, SiteJobs};
+use crate::{JobsToRank, RankedQueue, SharesRequest, Site, SiteError, SiteJobs};
 
 /// Two rankings of the same jobs that are compared.
 #[derive(Clone, Copy)]
@@ -162,6 +165,59 @@ impl Site {
             JobsToRank::new(formula, jobs),
             JobsToRank::new(new_formula, new_jobs),
         ))
+    }
+
+    /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
+    ///
+    /// # Errors
+    /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
+    pub fn places(
+        &self,
+        formula: &Formula,
+        request: &SharesRequest,
+    ) -> Result<ComparedQueue, SiteError> {
+        let names = formula.names();
+        let mut read = self.read_for_formula(formula, &self.request(&names).again())?;
+        let program = read.program.as_ref().ok_or(SiteError::NotArithmetic)?;
+        let mut inputs = program.inputs().iter();
+        if !inputs.any(|input| FairshareInput::from_name(input).is_some()) {
+            read.jobs.warnings.push(
+                "the formula does not use fair share, so its values do not depend on usage".into(),
+            );
+        }
+        let as_it_is = SharesRequest {
+            changes: Vec::new(),
+            ..request.clone()
+        };
+        let threshold = self.threshold();
+        let mut before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
+        let mut after = self.rank_assuming(read, request, threshold)?;
+        // the shares and their groups are in the tree that is shown, and not compared once more
+        (before.tree, after.tree) = (None, None);
+        before.warnings.clear();
+        Ok(ComparedQueue::new(before, after))
+    }
+
+    /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same
+    /// one with other numbers. The jobs are not read again; a job that fails has the value of
+    /// [`OnError`](job_sort_formula::rank::OnError).
+    ///
+    /// # Errors
+    /// The formula is not arithmetic.
+    pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
+        let program = formula.compile(&queue.schema)?;
+        if let Some(slurm) = &self.slurm {
+            queue.aging = slurm.aging_formula(&program, &queue.schema);
+        }
+        queue.findings = lint(formula.expr(), &queue.schema);
+        let tree = queue.pbs_tree();
+        let threshold = self.threshold();
+        let ordered = self.score_and_order(&program, &queue.table, tree, threshold);
+        queue.rules = self.rules(&program, &queue.table, tree);
+        queue.program = program;
+        queue.ranking = ordered.ranking;
+        queue.not_considered = ordered.not_considered;
+        Ok(())
     }
 }
 

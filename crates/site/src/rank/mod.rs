@@ -4,12 +4,6 @@
 //! In: one formula, two, or one after another. Out: the jobs with what the formula needs, and their
 //! ranking; its comparison with another one; the reasons for places, and places over time.
 
-mod compared_queue;
-mod contest;
-mod explanation;
-mod race;
-mod sweep;
-
 use std::collections::BTreeMap;
 
 use job_sort_formula::diagnostic::{Diagnostic, Message};
@@ -20,13 +14,19 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{
     Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
 };
-use job_sort_formula::schema::{FairshareInput, Origin, Schema};
+use job_sort_formula::schema::{Origin, Schema};
 use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::sched_priv::SortKey;
 use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
 use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Serializer;
+
+use crate::printed_priorities::Agreement;
+use crate::site_jobs::ColumnsRequest;
+use crate::site_tree::AppliedTree;
+use crate::slurm_queue::AgingFormula;
+use crate::{PolicyName, SharesRequest, Site, SiteError, SiteJobs};
 
 pub use compared_queue::{CompareRequest, ComparedQueue, WhatIf};
 pub use explanation::{
@@ -38,11 +38,11 @@ pub use race::{
     TrajectoryPoint, Wait,
 };
 
-use crate::printed_priorities::Agreement;
-use crate::site_jobs::ColumnsRequest;
-use crate::site_tree::AppliedTree;
-use crate::slurm_queue::AgingFormula;
-use crate::{PolicyName, SharesRequest, Site, SiteError, SiteJobs};
+mod compared_queue;
+mod contest;
+mod explanation;
+mod race;
+mod sweep;
 
 /// A formula by which the jobs of a site are ranked, with the options of the ranking.
 pub struct RankRequest<'a> {
@@ -257,28 +257,6 @@ impl Site {
         self.rank_assuming(read, &SharesRequest::default(), self.threshold())
     }
 
-    /// Ranks the jobs of a queue again by a formula that reads no other inputs, such as the same
-    /// one with other numbers. The jobs are not read again; a job that fails has the value of
-    /// [`OnError`](job_sort_formula::rank::OnError).
-    ///
-    /// # Errors
-    /// The formula is not arithmetic.
-    pub fn rank_again(&self, queue: &mut RankedQueue, formula: &Formula) -> Result<(), SiteError> {
-        let program = formula.compile(&queue.schema)?;
-        if let Some(slurm) = &self.slurm {
-            queue.aging = slurm.aging_formula(&program, &queue.schema);
-        }
-        queue.findings = lint(formula.expr(), &queue.schema);
-        let tree = queue.pbs_tree();
-        let threshold = self.threshold();
-        let ordered = self.score_and_order(&program, &queue.table, tree, threshold);
-        queue.rules = self.rules(&program, &queue.table, tree);
-        queue.program = program;
-        queue.ranking = ordered.ranking;
-        queue.not_considered = ordered.not_considered;
-        Ok(())
-    }
-
     /// Ranks jobs with the usage that a request assumes, by a threshold.
     pub(crate) fn rank_assuming(
         &self,
@@ -341,37 +319,6 @@ impl Site {
             aging,
             contradiction,
         })
-    }
-
-    /// Ranks the queue by a formula, as it is and with the usage that the request assumes.
-    ///
-    /// # Errors
-    /// As for [`rank`](Self::rank) and [`shares`](Self::shares).
-    pub fn places(
-        &self,
-        formula: &Formula,
-        request: &SharesRequest,
-    ) -> Result<ComparedQueue, SiteError> {
-        let names = formula.names();
-        let mut read = self.read_for_formula(formula, &self.request(&names).again())?;
-        let program = read.program.as_ref().ok_or(SiteError::NotArithmetic)?;
-        let mut inputs = program.inputs().iter();
-        if !inputs.any(|input| FairshareInput::from_name(input).is_some()) {
-            read.jobs.warnings.push(
-                "the formula does not use fair share, so its values do not depend on usage".into(),
-            );
-        }
-        let as_it_is = SharesRequest {
-            changes: Vec::new(),
-            ..request.clone()
-        };
-        let threshold = self.threshold();
-        let mut before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
-        let mut after = self.rank_assuming(read, request, threshold)?;
-        // the shares and their groups are in the tree that is shown, and not compared once more
-        (before.tree, after.tree) = (None, None);
-        before.warnings.clear();
-        Ok(ComparedQueue::new(before, after))
     }
 
     /// The version of Python as one of the rules; `None` if it is only

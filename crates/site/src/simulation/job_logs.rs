@@ -43,14 +43,15 @@ impl Site {
         names.extend(self.counted_resources()?);
         names.extend(self.sorted_resources());
         names.insert(MAX_RUN_SUBJOBS.into());
-        let with_type = |name: Box<str>| {
+        let mut typed_names = Vec::new();
+        for name in names {
             let kind = self.schema.input_type(&name);
-            (name, kind)
-        };
+            typed_names.push((name, kind));
+        }
         let inputs = LogInputs {
             numbers: self.options.numbers,
             entity: self.config.fairshare_entity,
-            names: names.into_iter().map(with_type).collect(),
+            names: typed_names,
             queue_priorities: queue_priorities.collect(),
             default_walltimes: self.default_walltimes(&queues),
             slurm: self.logged_priority(formulas),

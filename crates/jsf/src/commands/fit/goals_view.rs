@@ -18,7 +18,7 @@ use crate::view::charts::{self, Intervals, Row, place_between};
 use crate::view::document::{
     Cell, Chart, Column, Document, Fact, Legend, RowLimit, Section, Table, cells,
 };
-use crate::view::sections::{state_in_words, value_in_words};
+use crate::view::goals::{state_in_words, value_in_words};
 use crate::view::words::{
     count, quoted_and_list, signed_rough_duration, signed_significant, significant,
 };

@@ -21,7 +21,7 @@ use crate::commands::simulate::simulate_args::{Param, SimulateArgs, is_name};
 use crate::commands::simulate::simulated_log::{Simulation, meets_goals};
 use crate::given_formula::GivenFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
-use crate::view::sections::not_judged;
+use crate::view::goals::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
 
 /// The most combinations of values: each is a run, and all answers are kept until the last one.

@@ -23,7 +23,8 @@ use crate::commands::simulate::wait_tables::{
 use crate::commands::simulate::{Compared, SimulatedChangeAnswer, SimulationAnswer};
 use crate::view::document::{Document, Fact, Section};
 use crate::view::findings::{brief_findings, verdict_sentence};
-use crate::view::sections::{goals_section, unmet, without_most};
+use crate::view::goals::{goals_section, unmet};
+use crate::view::sections::without_most;
 use crate::view::words::{
     capitalised, count, duration, first_few, first_few_quoted, grouped_count, grouped_number,
     part_of_jobs, percent, rough_duration, signed_rough_duration, signed_significant, significant,
