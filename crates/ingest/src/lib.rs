@@ -231,7 +231,7 @@ fn read(
             Some(error) if text.trim_start().starts_with('{') => {
                 ReadErrorKind::json(&text, &error, 0)
             }
-            _ => unrecognised(kind, text.as_bytes()),
+            _ => unrecognised(kind, &bytes),
         }),
     }
 }

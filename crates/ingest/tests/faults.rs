@@ -108,11 +108,9 @@ fn a_document_that_is_cut_off() {
         "{message}"
     );
     assert!(
-        message.ends_with("the document is cut off, write it again"),
+        message.contains("the document is cut off, write it again"),
         "{message}"
     );
-    let byte = format!("(byte {})", text.len() - 1);
-    assert!(message.contains(&byte), "{message}");
 }
 
 #[test]

@@ -117,11 +117,14 @@ pub fn entries(text: &str) -> Result<Vec<Entry<'_>>, serde_json::Error> {
 /// ends too early. Lines count from 1, and columns in bytes from 1; the start of a line is column 0.
 pub fn json_fault(text: &str, error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
-    let mut fault = format!("at line {line}, column {column}: {}", reason(error));
+    let reason = reason(error);
+    let mut fault = format!("at line {line}, column {column}: {reason}");
     if error.is_eof() {
         return fault + "; the document is cut off, write it again";
     }
-    if let Some(line) = text.lines().nth(line.saturating_sub(1))
+    // of control characters it is said already
+    if !reason.contains("found")
+        && let Some(line) = text.lines().nth(line.saturating_sub(1))
         && let Some(rest) = line.get(column.saturating_sub(1)..)
         && !rest.is_empty()
     {

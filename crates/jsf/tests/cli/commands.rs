@@ -472,7 +472,7 @@ fn invalid_input_is_reported_with_its_location() {
     refused(
         &rank,
         "{\"jobs\":[{\"id\":\"1.vm\"},",
-        &["line 1", "(byte ", "1 job was read", "cut off"],
+        &["line 1, column ", "1 job was read", "cut off"],
     );
     refused(&rank, "[1, 2]", &["standard input", "expected"]);
     refused(&rank, "\u{1}\u{2}\u{3}", &["standard input"]);

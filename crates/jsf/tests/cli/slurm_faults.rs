@@ -163,19 +163,19 @@ fn a_value_that_cannot_be_read_is_named() {
             "squeue_o.txt",
             "|37980060|200000|",
             "|37980060|1e30|",
-            "line 5: `Nice` of job `1` is `1e30`",
+            "line 5: `NICE` of job `1` is `1e30`",
         ),
         (
             "squeue_o.txt",
             "|37980060|200000|",
             "|37980060|-99999999999|",
-            "`Nice` of job `1` is `-99999999999`",
+            "`NICE` of job `1` is `-99999999999`",
         ),
         (
             "squeue_o.txt",
             "200000|2026-11-27T09:21:21",
             "200000|27.11.2026",
-            "`SubmitTime` of job `1` is `27.11.2026`",
+            "`SUBMIT_TIME` of job `1` is `27.11.2026`",
         ),
         (
             "squeue_o.txt",
@@ -202,12 +202,12 @@ fn a_value_that_cannot_be_read_is_named() {
         (
             "\"nice\": 200000",
             "\"nice\": 1e30",
-            "`Nice` of job `1` is `1e30`",
+            "`nice` of job `1` is `1e30`",
         ),
         (
             "\"cpus\": 1,",
             "\"cpus\": 99999999999999999999,",
-            "`NumCPUs` of job `1` is `",
+            "`cpus` of job `1` is `",
         ),
     ] {
         cluster.replace("squeue.json", from, to);

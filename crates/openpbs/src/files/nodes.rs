@@ -641,7 +641,7 @@ mod tests {
             ),
             (
                 JSON.trim_end_matches(['}', '\n', '\t']),
-                "`n` is not valid JSON: EOF",
+                "`n` is not valid JSON at line ",
             ),
             (&*amount, "line 28 cannot be read: `\"ncpus\":\t08`"),
             (&*state, "cannot be read: `\"state\":"),

@@ -61,7 +61,7 @@ fn an_unknown_format_is_named() {
         ),
         (
             "{\"shares\":{\"shares\":[",
-            "`t` is invalid JSON (EOF while parsing",
+            "`t` is invalid JSON (at line 1, column",
         ),
         (
             "{\"shares\":{\"shares\":[]}}",
