@@ -354,8 +354,9 @@ pub fn limit_each_kind<M: ToString + From<String>>(
 
 /// The kind of a message: its text without what is quoted, and without numbers.
 fn kind(message: &str) -> String {
-    // what is in back-ticks differs from message to message of one kind
+    // what is in quotes differs from message to message of one kind
     let mut kind: String = message.split('`').step_by(2).collect();
+    kind = kind.split('"').step_by(2).collect();
     kind.retain(|character| !character.is_ascii_digit());
     kind
 }
@@ -562,6 +563,16 @@ mod tests {
         let kept = limit_each_kind(lines(2000).chain(["another".to_owned()]));
         assert_eq!(kept.len(), 12);
         assert_eq!(kept[10..], ["another", "and 1990 more of these kinds"]);
+        let quoted = limit_each_kind(
+            ["xa", "xb"]
+                .repeat(10)
+                .iter()
+                .map(|word| format!("\"{word}\"")),
+        );
+        assert_eq!(
+            quoted.last().map(String::as_str),
+            Some("and 10 more of these kinds")
+        );
         assert_eq!(limit_each_kind(lines(10)).len(), 10);
         assert_eq!(
             limit_each_kind(lines(11)).last().map(String::as_str),

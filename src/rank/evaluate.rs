@@ -594,10 +594,14 @@ impl Program {
         earlier: &[(&str, InputColumn<'_>)],
     ) -> Result<(), ColumnError> {
         // columns that are right, in whatever order, cost no memory
-        if place_of(name, earlier).is_some() {
-            return Err(ColumnError::Repeated {
-                name: name.to_owned(),
-            });
+        for (other, _) in earlier {
+            // a formula with both names of the share may have a column for each
+            let are_two_inputs = *other != name && self.reads(other) && self.reads(name);
+            if is_same(other, name) && !are_two_inputs {
+                return Err(ColumnError::Repeated {
+                    name: name.to_owned(),
+                });
+            }
         }
         if self.inputs().iter().any(|input| is_same(input, name)) {
             return Ok(());
@@ -612,6 +616,11 @@ impl Program {
             inputs,
         })
     }
+
+    /// Whether the formula has this very name.
+    fn reads(&self, name: &str) -> bool {
+        self.inputs().iter().any(|input| **input == *name)
+    }
 }
 
 /// The double nearest to the number that an evaluation with these inputs has given.
@@ -624,9 +633,11 @@ fn double_of(
     Ok(value.to_f64().unwrap_or(f64::NAN))
 }
 
-/// The index of the column of an input.
+/// The index of the column of an input: the one of its name, else that of the other name of the
+/// share.
 fn place_of(input: &str, columns: &[(&str, InputColumn<'_>)]) -> Option<usize> {
-    columns.iter().position(|(name, _)| is_same(name, input))
+    let same_name = columns.iter().position(|(name, _)| *name == input);
+    same_name.or_else(|| columns.iter().position(|(name, _)| is_same(name, input)))
 }
 
 /// Whether two names are the same input; one of them may be a deprecated name.

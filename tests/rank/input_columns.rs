@@ -520,3 +520,29 @@ fn the_rows_of_columns_have_the_budget_of_a_table() {
         .unwrap();
     assert_eq!(row, 1.0);
 }
+
+#[test]
+fn both_names_of_the_share_may_have_columns() {
+    let program = Formula::parse("10 * fair_share_perc + fairshare_perc")
+        .unwrap()
+        .compile(&Schema::openpbs())
+        .unwrap();
+    let share = |name, value| (name, InputColumn::Same(Value::Float(value)));
+    for (columns, expected) in [
+        (
+            vec![share("fairshare_perc", 0.5), share("fair_share_perc", 0.25)],
+            3.0,
+        ),
+        (vec![share("fairshare_perc", 0.5)], 5.5),
+    ] {
+        let mut scores = [f64::NAN];
+        let result = program.score_columns(
+            &columns,
+            OnError::ZeroLikePbs,
+            &mut ColumnScratch::new(),
+            &mut scores,
+            &mut Vec::new(),
+        );
+        assert_eq!((result, scores), (Ok(()), [expected]));
+    }
+}

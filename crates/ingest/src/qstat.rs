@@ -143,7 +143,7 @@ fn complete_lines(text: &str) -> (&str, &str) {
 
 /// Whether a document ends in the first word of another job.
 fn is_start_of_a_job(cut: &str) -> bool {
-    let cut = cut.trim_start();
+    // not trimmed: `    Job` may be the beginning of the attribute `Job_Name`
     !cut.is_empty() && cut != JOB_ID && JOB_ID.starts_with(cut)
 }
 

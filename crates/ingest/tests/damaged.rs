@@ -357,7 +357,9 @@ fn the_job_in_which_a_text_ends_is_rejected_by_name() {
         strict: true,
         ..ReadOptions::new(&schema, &NEEDED)
     };
-    for document in [dsv, text.trim_end()] {
+    // not the first word of a third job: attributes are indented
+    let in_a_name = "Job Id: 1.vm\n    Job_Name = a\n\nJob Id: 2.vm\n    Job_Name = b\n    Job";
+    for document in [dsv, text.trim_end(), in_a_name] {
         let error = read_jobs(document.as_bytes(), &strict)
             .expect_err("a cut-off text")
             .to_string();

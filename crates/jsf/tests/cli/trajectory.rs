@@ -195,3 +195,14 @@ fn hours_are_a_number_or_a_duration() {
         assert!(stderr(&output).contains("expected "), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_job_without_a_value_is_ranked_last_and_not_held_back() {
+    let formula = "(1/0 if eligible_time < 200000 or ncpus == 64 else ncpus)";
+    let command = ["trajectory", formula, "--job", "184598", "--hours", "48"];
+    let options = ["--on-error", "null", "--format", "json"];
+    let document = json(&jsf(&[&command[..], &SITE, &options].concat()));
+    let ranks = &document["jobs"][0]["ranks"];
+    assert!(!ranks.to_string().contains("null"), "{ranks}");
+    assert_eq!(ranks[0]["rank"], 17);
+}

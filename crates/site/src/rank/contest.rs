@@ -154,7 +154,7 @@ impl Walk<'_, '_, '_> {
         let mut is_held_back = None;
         let mut undecided = others.to_vec();
         if let Some(enclosure) = job.enclosure(steps.clone(), self.budget) {
-            let is_under = enclosure.most <= threshold;
+            let is_under = job.is_held_back(enclosure.most, threshold);
             if is_under && self.places.is_some() {
                 return FirstStep::Never;
             }
@@ -233,8 +233,7 @@ impl Walk<'_, '_, '_> {
                 ahead += usize::from(is_ahead);
                 self.note(step, Some(*index), is_ahead);
             }
-            // OpenPBS holds back a value `<=` the threshold, which NaN is not
-            let is_under = score <= threshold;
+            let is_under = job.is_held_back(score, threshold);
             self.note(step, None, is_under);
             if !is_under && self.places.is_some_and(|places| ahead < places) {
                 return Some(FirstStep::At(step));

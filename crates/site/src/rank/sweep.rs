@@ -120,6 +120,14 @@ impl<'p> Sweep<'p> {
         self.scoring.precision
     }
 
+    /// Whether the threshold holds a job with this value back. A job without a value, which is
+    /// minus infinity here, is ranked last.
+    pub fn is_held_back(&self, value: f64, threshold: f64) -> bool {
+        let has_none = value == f64::NEG_INFINITY && self.scoring.on_error == OnError::Null;
+        // OpenPBS holds back a value `<=` the threshold, which NaN is not
+        value <= threshold && !has_none
+    }
+
     /// The value of the varying input after this number of steps; `None` if none varies.
     pub fn input(&self, step: i64) -> Option<Value> {
         let step = step.saturating_mul(self.direction);
