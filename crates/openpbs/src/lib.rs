@@ -33,6 +33,7 @@ pub mod files {
     pub mod nodes;
     pub mod objects;
     pub mod queues;
+    pub mod run_limits;
     pub mod sched_priv;
     pub mod server;
 }

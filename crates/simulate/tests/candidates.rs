@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::cycle::{CycleJob, CycleRules, Limit, Limits, Machine, QueueOrder, Request};
-use jsf_openpbs::files::queues::LimitKind;
+use jsf_openpbs::files::run_limits::LimitKind;
 use jsf_simulate::{LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate};
 use jsf_testing::random::Generator;
 

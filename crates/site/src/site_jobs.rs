@@ -270,6 +270,54 @@ impl Site {
     pub(crate) fn order_columns(&self) -> Vec<&str> {
         Order::new(&self.config, &self.queues).columns()
     }
+
+    /// A warning for each `job_sort_key` by which nothing is sorted.
+    fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
+        let mut warnings = Vec::new();
+        for key in Order::new(&self.config, &self.queues).job_sort_keys() {
+            if self.is_known_key(key, table) {
+                continue;
+            }
+            let name = clipped(&key.name);
+            let reason = match self.schema.entry(&key.name) {
+                Some(_) => format!("`{name}` is for formulas and is not a resource"),
+                None => format!("no document declares a resource `{name}`, and no job has it"),
+            };
+            let warning = format!(
+                "`job_sort_key` `{name}` decides nothing: {reason}, and the scheduler takes 0 for every job"
+            );
+            warnings.push(warning.into());
+        }
+        warnings
+    }
+
+    /// A warning if jobs have no `queue_priority` because no document lists their queues.
+    fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
+        let column = table.column("queue_priority")?;
+        let mut jobs = 0;
+        let mut first = None;
+        for row in 0..table.len() {
+            let queue = table.queue(row);
+            // the job itself may say the priority of its queue
+            if column.nearest_double(row) != 0.0 {
+                if self.queues.is_empty() {
+                    return None;
+                }
+            } else if !(queue.is_empty() || self.queues.contains(queue)) {
+                jobs += 1;
+                first.get_or_insert(queue);
+            }
+        }
+        let all = table.len();
+        let message = format!(
+            "`queue_priority` is 0 for {jobs} of {all} jobs, because no document lists their queues (first `{}`): ",
+            first?
+        );
+        if !self.queues.is_empty() {
+            return Some(format!("{message}are the queues those of this site?").into());
+        }
+        Some(Message::asking(message, [Need::Queues]))
+    }
 }
 
 /// The largest job document that is kept in memory to be read again, in bytes.
@@ -369,54 +417,4 @@ pub fn unknown_entities(table: &JobTable, tree: &PbsTree) -> Option<Message> {
         named.len()
     );
     Some(message.into())
-}
-
-impl Site {
-    /// A warning for each `job_sort_key` by which nothing is sorted.
-    fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
-        let mut warnings = Vec::new();
-        for key in Order::new(&self.config, &self.queues).job_sort_keys() {
-            if self.is_known_key(key, table) {
-                continue;
-            }
-            let name = clipped(&key.name);
-            let reason = match self.schema.entry(&key.name) {
-                Some(_) => format!("`{name}` is for formulas and is not a resource"),
-                None => format!("no document declares a resource `{name}`, and no job has it"),
-            };
-            let warning = format!(
-                "`job_sort_key` `{name}` decides nothing: {reason}, and the scheduler takes 0 for every job"
-            );
-            warnings.push(warning.into());
-        }
-        warnings
-    }
-
-    /// A warning if jobs have no `queue_priority` because no document lists their queues.
-    fn unknown_queue_priority(&self, table: &JobTable) -> Option<Message> {
-        let column = table.column("queue_priority")?;
-        let mut jobs = 0;
-        let mut first = None;
-        for row in 0..table.len() {
-            let queue = table.queue(row);
-            // the job itself may say the priority of its queue
-            if column.nearest_double(row) != 0.0 {
-                if self.queues.is_empty() {
-                    return None;
-                }
-            } else if !(queue.is_empty() || self.queues.contains(queue)) {
-                jobs += 1;
-                first.get_or_insert(queue);
-            }
-        }
-        let all = table.len();
-        let message = format!(
-            "`queue_priority` is 0 for {jobs} of {all} jobs, because no document lists their queues (first `{}`): ",
-            first?
-        );
-        if !self.queues.is_empty() {
-            return Some(format!("{message}are the queues those of this site?").into());
-        }
-        Some(Message::asking(message, [Need::Queues]))
-    }
 }

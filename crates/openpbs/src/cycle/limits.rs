@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::cycle::CycleJob;
-use crate::files::queues::LimitKind;
+use crate::files::run_limits::LimitKind;
 use crate::files::sched_priv::ByTime;
 
 /// A limit of a queue or of the server.

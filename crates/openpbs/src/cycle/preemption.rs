@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::{
     Candidates, Cycle, CycleEvent, CycleJob, Limits, Machine, Placement, Refusal, Shortage,
 };
-use crate::files::queues::LimitKind;
+use crate::files::run_limits::LimitKind;
 
 /// What a job is in preemption, as bits.
 pub mod status {

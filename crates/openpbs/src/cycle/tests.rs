@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use jsf_testing::random::Generator;
 
 use super::*;
-use crate::files::queues::LimitKind;
+use crate::files::run_limits::LimitKind;
 use crate::files::sched_priv::ByTime;
 use crate::pbs_tree::SharePaths;
 

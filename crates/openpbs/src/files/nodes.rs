@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 
 use crate::amounts::{AmountSource, seconds_of_ctime};
 use crate::files::objects::{Attribute, Object, ObjectKind, Objects, key_and_value, last};
-use crate::files::queues::whole_amount;
+use crate::files::run_limits::whole_amount;
 use crate::files::server::boolean;
 use crate::job_attributes::PlacedChunk;
 

@@ -15,8 +15,8 @@ use jsf_openpbs::cycle::{
     PreemptionLevels, PreemptionMethod, QueueOrder, Request, SortedCandidates, SuspendedJob,
     UNLIMITED_WALLTIME,
 };
-use jsf_openpbs::files::queues::LimitKind;
-use jsf_openpbs::files::queues::whole_amount;
+use jsf_openpbs::files::run_limits::LimitKind;
+use jsf_openpbs::files::run_limits::whole_amount;
 use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
 use jsf_openpbs::order::Order;
 use jsf_openpbs::pbs_tree::{PbsTree, SharePaths};

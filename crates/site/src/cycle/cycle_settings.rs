@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::schema::InputType;
 use jsf_openpbs::cycle::{CycleRules, Limit, Limits, PreemptionLevels, status};
-use jsf_openpbs::files::queues::LimitKind;
-use jsf_openpbs::files::queues::{LimitsByQueue, RunLimit};
+use jsf_openpbs::files::run_limits::LimitKind;
+use jsf_openpbs::files::run_limits::{LimitsByQueue, RunLimit};
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 
 use crate::Site;

@@ -3,7 +3,7 @@
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::{Limit, Refusal, RequestedChunk, Shortage};
-use jsf_openpbs::files::queues::LimitKind;
+use jsf_openpbs::files::run_limits::LimitKind;
 use jsf_words::count;
 
 use crate::Site;

@@ -161,6 +161,32 @@ impl Site {
             competition: order.competition(&ranked.ranking, &ranked.table, row),
         })
     }
+
+    /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs
+    /// overtake each other are exact. `work` is the most work for one job, in units of a
+    /// [`WorkBudget`]; a job is followed as far as it goes. A job that does not wait is left out;
+    /// so are all if the site computes with decimals.
+    pub fn trajectory(
+        &self,
+        ranked: &RankedQueue,
+        rows: &[usize],
+        seconds: i64,
+        work: u64,
+    ) -> Trajectory {
+        let mut trajectory = Trajectory {
+            seconds,
+            jobs: Vec::new(),
+            overtakings: Vec::new(),
+        };
+        for &row in rows {
+            if let Some(race) = self.race(ranked, row) {
+                add(&mut trajectory, &race, WorkBudget::new(work));
+            }
+        }
+        trajectory.overtakings.sort_unstable();
+        trajectory.overtakings.dedup();
+        trajectory
+    }
 }
 
 /// A job among its competitors.
@@ -470,34 +496,6 @@ pub struct Overtaking {
     pub winner: usize,
     /// The row of the other one.
     pub loser: usize,
-}
-
-impl Site {
-    /// The scores and ranks of some waiting jobs over the next `seconds`. The times at which jobs
-    /// overtake each other are exact. `work` is the most work for one job, in units of a
-    /// [`WorkBudget`]; a job is followed as far as it goes. A job that does not wait is left out;
-    /// so are all if the site computes with decimals.
-    pub fn trajectory(
-        &self,
-        ranked: &RankedQueue,
-        rows: &[usize],
-        seconds: i64,
-        work: u64,
-    ) -> Trajectory {
-        let mut trajectory = Trajectory {
-            seconds,
-            jobs: Vec::new(),
-            overtakings: Vec::new(),
-        };
-        for &row in rows {
-            if let Some(race) = self.race(ranked, row) {
-                add(&mut trajectory, &race, WorkBudget::new(work));
-            }
-        }
-        trajectory.overtakings.sort_unstable();
-        trajectory.overtakings.dedup();
-        trajectory
-    }
 }
 
 /// Adds a job to a trajectory.

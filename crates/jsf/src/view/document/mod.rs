@@ -247,12 +247,6 @@ impl<'a> Section<'a> {
             .block(Block::Formulas(formulas))
     }
 
-    /// Findings as they are drawn without colours, which a command shows on standard error too;
-    /// `None` if there are none.
-    pub fn findings(drawn: &'a [String]) -> Option<Self> {
-        Self::findings_under("findings", drawn)
-    }
-
     /// The findings of two formulas under headings that say whose they are. Those of one formula on
     /// both sides are given as the new one's.
     pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> Vec<Self> {
