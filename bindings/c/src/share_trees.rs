@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 
 use job_sort_formula::fairshare::{AssessedTree, EntityShares};
-use jsf::found::AnswerError;
+use jsf::answer_error::AnswerError;
 use jsf::requests::run;
 use jsf_openpbs::amounts::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};
@@ -285,6 +285,6 @@ fn run_error(error: AnswerError) -> jsf_error {
             .at(finding.span)
             .because(jsf_failure::Syntax),
         AnswerError::Interrupted => jsf_error::new(jsf_status::Internal, "ended"),
-        AnswerError::NotArithmetic(..) => jsf_site::SiteError::NotArithmetic.into(),
+        AnswerError::Unusable(..) => jsf_site::SiteError::NotArithmetic.into(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use job_sort_formula::Schema;
 use job_sort_formula::schema::Origin;
-use jsf::found::AnswerError;
+use jsf::answer_error::AnswerError;
 use jsf::requests::AskedSite;
 use jsf_openpbs::check::SiteFacts;
 use jsf_site::{Site as OpenedSite, SiteError, SiteFiles, SiteOptions};
@@ -90,17 +90,17 @@ impl Site {
             AnswerError::Question(message) => PyValueError::new_err(message.worded(in_python)),
             AnswerError::Site(error) => site_error(error),
             AnswerError::Syntax(source, finding) => syntax_error(&source.text, &finding),
-            AnswerError::NotArithmetic(given, _) => {
+            AnswerError::Unusable(source, findings) => {
                 let schema = self.site.schema();
-                match given
-                    .submitted
-                    .formula()
-                    .map(|parsed| parsed.compile(schema))
-                {
+                let submitted = source.submitted(self.site.numbers());
+                match submitted.formula().map(|parsed| parsed.compile(schema)) {
                     Ok(Err(error)) => {
-                        not_arithmetic(py, given.text(), &error, schema, &SiteFacts::default())
+                        not_arithmetic(py, &source.text, &error, schema, &SiteFacts::default())
                     }
-                    _ => site_error(SiteError::NotArithmetic),
+                    _ => match findings.first() {
+                        Some(found) => PyValueError::new_err(found.message.to_string()),
+                        None => site_error(SiteError::NotArithmetic),
+                    },
                 }
             }
             AnswerError::Interrupted => PyKeyboardInterrupt::new_err(()),

@@ -580,6 +580,7 @@ pub struct HeldOut {
     pub processors: Processors,
     /// What the simulation of the whole log under the formula in force leaves out or assumes, one
     /// sentence each.
+    #[serde(skip)]
     pub warnings: Vec<String>,
 }
 

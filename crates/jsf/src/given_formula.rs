@@ -2,18 +2,12 @@
 
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::Diagnostic;
-#[cfg(feature = "command")]
-use job_sort_formula::diagnostic::Severity;
 use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, JobsToRank, Site, SiteError};
 
-use crate::found::AnswerError;
-#[cfg(feature = "command")]
-use crate::view::document::DRAWING_WIDTH;
-#[cfg(feature = "command")]
-use crate::view::findings::{draw_finding, limit_each_code, more_findings};
+use crate::answer_error::AnswerError;
 
 /// A formula that was given, or that is in force.
 #[derive(Debug, Clone)]
@@ -52,11 +46,14 @@ impl GivenFormula {
     pub(crate) fn refused(&self, error: SiteError, site: &Site) -> AnswerError {
         match (error, self.submitted.formula()) {
             (SiteError::NotArithmetic, Ok(formula)) => {
-                let findings = lint(formula.expr(), site.schema());
-                AnswerError::NotArithmetic(Box::new(self.clone()), findings)
+                self.unusable(lint(formula.expr(), site.schema()))
             }
             (error, _) => error.into(),
         }
+    }
+
+    pub(crate) fn unusable(&self, findings: Vec<Diagnostic>) -> AnswerError {
+        AnswerError::Unusable(Box::new(self.source.clone()), self.in_source(findings))
     }
 
     /// Refuses a formula that is not arithmetic for the jobs that it is to rank.
@@ -64,8 +61,7 @@ impl GivenFormula {
         if read.program.is_some() {
             return Ok(());
         }
-        let findings = read.findings.clone();
-        Err(AnswerError::NotArithmetic(Box::new(self.clone()), findings))
+        Err(self.unusable(read.findings.clone()))
     }
 
     /// Findings on the parsed formula as findings on the submitted text.
@@ -75,22 +71,5 @@ impl GivenFormula {
             placed.push(self.submitted.in_source(found));
         }
         placed
-    }
-
-    /// Draws findings on the submitted text as a page shows them, without notes: of each code the
-    /// first ten, then how many more there are.
-    #[cfg(feature = "command")]
-    pub(crate) fn drawn_on_page(&self, findings: &[Diagnostic]) -> Vec<String> {
-        let findings = findings.iter();
-        let (shown, others) = limit_each_code(findings.filter(|it| it.severity != Severity::Note));
-        let width = Some(DRAWING_WIDTH);
-        let mut drawn = Vec::new();
-        for found in shown {
-            drawn.push(draw_finding(&self.source, found, false, width));
-        }
-        for (code, count) in others {
-            drawn.push(more_findings(count, code));
-        }
-        drawn
     }
 }

@@ -11,9 +11,9 @@ use jsf_site::{Site, SiteError};
 use serde::Deserialize;
 
 #[cfg(feature = "command")]
-use crate::cli::args::listed_name;
-use crate::found::Warnings;
+use crate::value_parsers::listed_name;
 use crate::view::words::count;
+use crate::warnings::Warnings;
 
 /// The most names that an error repeats, and for which similar ones are looked for.
 pub(crate) const MAX_UNKNOWN: usize = 10;

@@ -14,16 +14,19 @@
     reason = "`object!` names fields and types after the keys of JSON"
 )]
 
-pub mod answer;
+pub mod answer_error;
+pub mod answer_formats;
 #[cfg(feature = "command")]
 pub mod cli;
-pub mod found;
 pub mod given_formula;
 pub mod job_filter;
 pub mod log_options;
 #[cfg(feature = "command")]
 pub mod process;
 pub mod requests;
+#[cfg(feature = "command")]
+mod value_parsers;
+pub mod warnings;
 
 /// The commands: what is asked, what is answered, and how it is shown to people.
 pub mod commands {

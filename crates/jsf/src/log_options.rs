@@ -2,25 +2,28 @@
 //! as a command line or a program asks for it.
 
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::Formula;
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::amounts::{NumberMode, parse_duration};
 use jsf_simulate::{
-    Backfill, Cancelled, Goals, LogRules, MAX_GOALS_BYTES, Overrun, ProcessorsOf, Workload,
+    Backfill, Cancelled, Goals, LeftOutReason, LogRules, MAX_GOALS_BYTES, Overrun, ProcessorsOf,
+    Workload,
 };
 use jsf_site::{FileSource, SimulationOptions, Site, SiteError, StartingUsage};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::answer_error::AnswerError;
 #[cfg(feature = "command")]
-use crate::cli::args::{decay_factor, decay_period, processors};
-#[cfg(feature = "command")]
-use crate::cli::site::{Reader, moment};
+use crate::value_parsers::{decay_factor, decay_period, moment, processors};
+use crate::view::words::{self, count};
+use crate::warnings::Warnings;
 
 /// A log of jobs, and how it is run through time.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct LogOptions {
@@ -80,11 +83,12 @@ pub struct LogOptions {
     backfill: Option<Backfill>,
     /// The interval of the decay of usage [default: as in the sched_config or the slurm.conf;
     /// without one, nothing decays]
-    #[serde(deserialize_with = "seconds")]
+    #[serde(deserialize_with = "decay_seconds")]
     #[cfg_attr(feature = "command", arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = decay_period, help_heading = "Context"))]
     pub decay: Option<u64>,
     /// The factor of the decay, from 0 to 1 [default: as in the sched_config, else 0.5;
     /// --slurm-conf alone: its half-life, in steps of its PriorityCalcPeriod]
+    #[serde(deserialize_with = "factor")]
     #[cfg_attr(feature = "command", arg(long, value_name = "F", value_parser = decay_factor, allow_negative_numbers = true, help_heading = "Context"))]
     pub decay_factor: Option<f64>,
     /// Leave out the jobs submitted before this time
@@ -130,13 +134,6 @@ impl LogOptions {
         }
     }
 
-    /// The files of the log.
-    #[cfg(feature = "command")]
-    pub(crate) fn readers(&self) -> Vec<Reader<'_>> {
-        let paths = self.workload.iter();
-        paths.map(|path| ("--workload", Some(&**path))).collect()
-    }
-
     /// The warm-up, if it is given.
     pub fn warm_up_seconds(&self) -> Option<i64> {
         let seconds = self.warm_up?;
@@ -144,28 +141,93 @@ impl LogOptions {
         Some(i64::try_from(seconds).unwrap_or(i64::MAX))
     }
 
-    /// Reads the log with what the formulas and the conditions of the goals need; and warnings
-    /// about the goals.
+    /// Reads the log with what the formulas and the conditions of the goals need, and the goals.
     ///
     /// # Errors
-    /// The log cannot be read, or it has nothing of what the goals name.
+    /// The log or the goals cannot be read, or the log has nothing of what the goals name.
     pub fn open(
         &self,
         rules: LogRules,
         site: &Site,
         formulas: &[&Formula],
-        goals: Option<&Goals>,
-    ) -> Result<(Workload, Vec<String>), SiteError> {
+        goals: Option<&Path>,
+        warnings: &mut Warnings,
+    ) -> Result<(Workload, Option<Goals>), AnswerError> {
+        require_doubles(site)?;
+        if self.workload.is_empty() {
+            let why = "`workload` is missing, expected the path of a log";
+            return Err(AnswerError::question(why));
+        }
+        let goals = match goals {
+            Some(path) => Some(read_goals(path, site)?),
+            None => None,
+        };
         let mut formulas = formulas.to_vec();
-        formulas.extend(goals.into_iter().flat_map(Goals::conditions));
+        formulas.extend(goals.iter().flat_map(Goals::conditions));
         let paths = self.workload.iter().cloned();
         let sources: Vec<FileSource> = paths.map(FileSource::from).collect();
         let workload = site.open_workload(&sources, &formulas, rules)?;
-        let warnings = match goals {
-            Some(goals) => site.check_goals(goals, &workload)?,
-            None => Vec::new(),
-        };
-        Ok((workload, warnings))
+        if let Some(goals) = &goals {
+            warnings.add(site.check_goals(goals, &workload)?);
+        }
+        warnings.add(workload.faults().messages());
+        warnings.add(workload.notes.clone());
+        Ok((workload, goals))
+    }
+}
+
+/// Follows work on a log: it is told how much is done, and of how much, where that is known, and may
+/// end the work.
+pub type Watch<'a> = dyn Fn(Option<(usize, usize)>) -> ControlFlow<()> + Sync + 'a;
+
+/// What is left out of a log, and which requested times are assumed, each under its heading;
+/// `too_large` is how many jobs are larger than the machine.
+pub(crate) fn left_out_and_assumed(
+    workload: &Workload,
+    too_large: usize,
+) -> Vec<(&'static str, String)> {
+    let left_out = workload
+        .faults()
+        .summary([(too_large, "larger than the machine")]);
+    let mut told = Vec::new();
+    for (heading, text) in [
+        ("log", cut_by_end(workload)),
+        ("left out", left_out),
+        ("walltime", workload.assumed_walltimes.in_words()),
+    ] {
+        told.extend(text.map(|text| (heading, text)));
+    }
+    told
+}
+
+/// The same of a log whose jobs are not run yet, in sentences.
+pub(crate) fn log_counts(workload: &Workload) -> Vec<String> {
+    let counts = left_out_and_assumed(workload, 0).into_iter();
+    counts
+        .map(|(heading, text)| format!("{heading}: {text}"))
+        .collect()
+}
+
+/// That a log is cut by the end of its jobs, and how many are left out for it; `None` for one that
+/// is complete.
+fn cut_by_end(workload: &Workload) -> Option<String> {
+    let from = moment_of_log(workload.complete_from?);
+    let jobs = count(workload.faults().of(LeftOutReason::Incomplete), "job");
+    Some(format!(
+        "cut by the end of its jobs, and complete from {from} on, its first end; {jobs} submitted before left out, as others of that \
+         time are missing (--from TIME)"
+    ))
+}
+
+/// Times before this one, of 1973, are those of a clock that begins with its log.
+const LEAST_EPOCH: i64 = 100_000_000;
+
+/// A time of the log's clock, which need not begin in 1970.
+fn moment_of_log(seconds: i64) -> String {
+    if seconds < LEAST_EPOCH {
+        format!("second {seconds} of its clock")
+    } else {
+        words::moment(seconds)
     }
 }
 
@@ -188,34 +250,59 @@ pub(crate) fn seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>
     }
 }
 
-/// The longest file of wishes, in bytes. The number of pairs has a limit of its own in `jsf_fit`.
-pub(crate) const MAX_WISHES_BYTES: usize = 4 << 20;
+/// The interval of a decay.
+fn decay_seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Option<u64>, D::Error> {
+    match seconds(given)? {
+        Some(0) => Err(D::Error::custom("`decay` is 0, expected at least a second")),
+        seconds => Ok(seconds),
+    }
+}
+
+/// The factor of a decay.
+fn factor<'de, D: Deserializer<'de>>(given: D) -> Result<Option<f64>, D::Error> {
+    let factor = Option::deserialize(given)?;
+    match factor {
+        Some(factor) if !(0.0..=1.0).contains(&factor) => Err(D::Error::custom(format!(
+            "`decay_factor` is {factor}, expected a number from 0 to 1"
+        ))),
+        factor => Ok(factor),
+    }
+}
+
+/// Refuses numbers with which nothing is simulated.
+pub(crate) fn require_doubles(site: &Site) -> Result<(), AnswerError> {
+    match site.numbers() {
+        NumberMode::Decimal => Err(AnswerError::question(
+            "a simulation computes with doubles, not with decimals",
+        )),
+        _ => Ok(()),
+    }
+}
 
 /// Reads the goals that simulations are judged by.
-///
-/// # Errors
-/// The file cannot be read, or has no goals.
-pub(crate) fn read_goals(path: &Path, site: &Site) -> Result<Goals, SiteError> {
+pub(crate) fn read_goals(path: &Path, site: &Site) -> Result<Goals, AnswerError> {
     let (name, text) = read_text(path, MAX_GOALS_BYTES)?;
     Goals::parse(&name, &text, site.schema()).map_err(|error| {
-        SiteError::Content(match FileSource::description(text.as_bytes()) {
-            Some(description) => format!("`{name}` {description}, expected goals as TOML").into(),
-            None => error.to_string().into(),
+        AnswerError::question(match FileSource::description(text.as_bytes()) {
+            Some(description) => format!("`{name}` {description}, expected goals as TOML"),
+            None => error.to_string(),
         })
     })
 }
 
-/// The name and the text of a file of at most `limit` bytes.
+/// The name and the text of a file of at most `limit` bytes, which is a part of a question.
 ///
 /// # Errors
 /// The file cannot be read, or is no text.
-pub(crate) fn read_text(path: &Path, limit: usize) -> Result<(String, String), SiteError> {
+pub(crate) fn read_text(path: &Path, limit: usize) -> Result<(String, String), AnswerError> {
     let source = FileSource::Path(path.to_owned());
     let name = source.name();
-    match String::from_utf8(source.read_up_to(limit as u64)?) {
+    let bytes = match source.read_up_to(limit as u64) {
+        Err(SiteError::Content(message)) => return Err(AnswerError::Question(message)),
+        read => read?,
+    };
+    match String::from_utf8(bytes) {
         Ok(text) => Ok((name, text)),
-        Err(_) => Err(SiteError::Content(
-            format!("`{name}` is not UTF-8 text").into(),
-        )),
+        Err(_) => Err(AnswerError::question(format!("`{name}` is not UTF-8 text"))),
     }
 }

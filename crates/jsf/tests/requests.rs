@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job_sort_formula::diagnostic::Need;
-use jsf::found::AnswerError;
+use jsf::answer_error::AnswerError;
 use jsf::requests::run;
 use serde_json::{Value, json};
 
@@ -74,6 +74,13 @@ fn each_command_answers_with_the_json_of_the_command_line() {
             "compare",
             json!({"old": "ncpus", "new": FORMULA}),
             vec!["--old", "ncpus", "--new", FORMULA],
+        ),
+        (
+            "compare",
+            json!({"old": "ncpus", "new": FORMULA, "top": 3, "entities": ["bwallace"]}),
+            vec![
+                "--old", "ncpus", "--new", FORMULA, "--top", "3", "--entity", "bwallace",
+            ],
         ),
         ("shares", json!({}), vec![]),
         (
@@ -191,8 +198,5 @@ fn a_site_or_a_formula_that_cannot_be_used_is_told_apart_from_a_wrong_request() 
     let syntax = asked("rank", json!({"formula": "ncpus +"}));
     assert!(matches!(syntax, Err(AnswerError::Syntax(..))), "{syntax:?}");
     let text = asked("rank", json!({"formula": "(lambda: ncpus)()"}));
-    assert!(
-        matches!(text, Err(AnswerError::NotArithmetic(..))),
-        "{text:?}"
-    );
+    assert!(matches!(text, Err(AnswerError::Unusable(..))), "{text:?}");
 }

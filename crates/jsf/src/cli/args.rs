@@ -1,18 +1,13 @@
 //! The arguments that several commands take.
 
-use std::fmt::Display;
-use std::num::NonZeroU32;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{Site, is_stdin};
 
-use crate::answer::{CsvText, Format};
+use crate::answer_formats::{CsvText, Format};
 use crate::cli::formula::read_formula;
 use crate::cli::outcome::CliError;
 use crate::cli::page_file::PageFile;
@@ -97,17 +92,6 @@ impl FormulaArgs {
         }
     }
 
-    /// The formulas of --old and --new, as texts and as files.
-    pub(crate) fn of_sides(
-        texts: [&Option<String>; 2],
-        files: [&Option<PathBuf>; 2],
-    ) -> OldNew<Self> {
-        OldNew::new(
-            Self::new(FormulaOptions::OLD, texts[0], files[0]),
-            Self::new(FormulaOptions::NEW, texts[1], files[1]),
-        )
-    }
-
     /// Whether a formula is given.
     pub fn is_given(&self) -> bool {
         self.formula.is_some() || self.formula_file.is_some()
@@ -120,6 +104,44 @@ impl FormulaArgs {
             Some(_) => None,
             None => self.formula_file.as_deref(),
         }
+    }
+}
+
+/// The formulas before and after a change.
+#[derive(Debug, Args)]
+pub struct TwoFormulas {
+    /// The old formula [default: the site's]
+    ///
+    /// Alone or pasted as for `jsf rank`; - is standard input
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    old: Option<String>,
+    /// The new formula [default: the site's]
+    ///
+    /// The default is the old one where another difference is given
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    new: Option<String>,
+    /// The file that contains the old formula
+    ///
+    /// As for `jsf rank -f`; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "old")]
+    old_file: Option<PathBuf>,
+    /// The file that contains the new formula
+    #[arg(long, value_name = "FILE", conflicts_with = "new")]
+    new_file: Option<PathBuf>,
+}
+
+impl TwoFormulas {
+    /// The formula of either side.
+    pub(crate) fn formulas(&self) -> OldNew<FormulaArgs> {
+        OldNew {
+            old: FormulaArgs::new(FormulaOptions::OLD, &self.old, &self.old_file),
+            new: FormulaArgs::new(FormulaOptions::NEW, &self.new, &self.new_file),
+        }
+    }
+
+    /// The files with the formulas.
+    pub(crate) fn files(&self) -> Vec<&PathBuf> {
+        self.old_file.iter().chain(&self.new_file).collect()
     }
 }
 
@@ -226,14 +248,6 @@ pub(crate) fn format(offered: &'static [Format]) -> impl TypedValueParser<Value 
     PossibleValuesParser::new(values).try_map(|name| Format::from_str(&name, false))
 }
 
-/// Parses a name in a list, which blanks may surround.
-pub(crate) fn listed_name(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("expected a name before and after each comma".to_owned()),
-        name => Ok(name.to_owned()),
-    }
-}
-
 /// Parses the name of the file for a page. Standard output has the results.
 pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
@@ -244,55 +258,4 @@ pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
         }
         Ok(path)
     })
-}
-
-/// A number within a range, which `expected` describes.
-pub(crate) fn number_within<T: FromStr + PartialOrd>(
-    text: &str,
-    range: RangeInclusive<T>,
-    expected: impl Display,
-) -> Result<T, String> {
-    match text.parse() {
-        // no range contains a NaN, which Rust reads as a number too
-        Ok(number) if range.contains(&number) => Ok(number),
-        _ => Err(format!("expected {expected}")),
-    }
-}
-
-/// Parses the number of jobs to show.
-pub(crate) fn number_of_jobs(text: &str) -> Result<usize, String> {
-    let expected = "the number of jobs to show, such as 10";
-    number_within(text, 0..=usize::MAX, expected)
-}
-
-/// Parses the seed of random numbers.
-pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    let expected = format!("a whole number from 0 to {}, such as 1", u64::MAX);
-    number_within(text, 0..=u64::MAX, expected)
-}
-
-/// Parses a number of processors.
-pub fn processors(text: &str) -> Result<NonZeroU32, String> {
-    // a larger type tells a number out of range from what is no number
-    let Ok(number) = text.parse::<i128>() else {
-        return Err("expected a number of processors, such as 128".to_owned());
-    };
-    match text.parse() {
-        Ok(processors) => Ok(processors),
-        Err(_) if number < 1 => Err("`--processors` must be at least 1".to_owned()),
-        Err(_) => Err(format!("`--processors` must be at most {}", u32::MAX)),
-    }
-}
-
-/// Parses the interval of a decay.
-pub fn decay_period(text: &str) -> Result<u64, String> {
-    match parse_duration(text)? {
-        0 => Err("expected at least a second".to_owned()),
-        seconds => Ok(seconds),
-    }
-}
-
-/// Parses the factor of a decay.
-pub fn decay_factor(text: &str) -> Result<f64, String> {
-    number_within(text, 0.0..=1.0, "a number from 0 to 1, such as 0.5")
 }

@@ -38,6 +38,20 @@ pub(crate) fn until_interrupted() -> ControlFlow<()> {
     }
 }
 
+/// Shows how much of some work is done, and ends it after Ctrl-C, which ends the process before the
+/// work has begun: until then there is no result that could be written.
+pub(crate) fn watched(
+    progress: &Progress,
+) -> impl Fn(Option<(usize, usize)>) -> ControlFlow<()> + Sync {
+    |done| {
+        end_simulation_at_interrupt();
+        if let Some((done, all)) = done {
+            progress.show_fraction(done, all);
+        }
+        until_interrupted()
+    }
+}
+
 /// The results of some runs on all cores in their order, without those that Ctrl-C has ended.
 pub(crate) fn on_all_cores<T: Send>(
     what: &'static str,

@@ -13,12 +13,13 @@ use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, limit_each_kin
 use job_sort_formula::rank::{Consequence, OnError};
 use jsf_site::{FormulaText, RankedQueue};
 
-use crate::answer::{Answer, Format};
+use crate::answer_error::AnswerError;
+use crate::answer_formats::{Answer, Format};
 use crate::cli::outcome::CliError;
 use crate::cli::screen::is_on_screen;
-use crate::found::{AnswerError, Warnings};
 use crate::view::findings::{draw_finding, in_options, limit_each_code, more_findings};
 use crate::view::words::{count, printable};
+use crate::warnings::Warnings;
 
 /// Writes a message to standard error.
 pub(crate) fn print_message(kind: &str, message: impl std::fmt::Display) {
@@ -33,11 +34,6 @@ pub(crate) fn print_message(kind: &str, message: impl std::fmt::Display) {
 /// Writes a warning to standard error.
 pub(crate) fn warn(message: impl std::fmt::Display) {
     print_message("warning", message);
-}
-
-/// Writes warnings to standard error: of each kind the first ten, then how many more there are.
-pub(crate) fn warn_all<M: Clone + Into<Message>>(messages: &[M]) {
-    lines(messages).iter().for_each(warn);
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
@@ -118,11 +114,11 @@ fn report_errors(on_error: OnError, formula: &str, queue: &RankedQueue) {
 pub(crate) fn answered<A>(
     doing: &'static str,
     has_warnings: bool,
-    answer: impl FnOnce(&mut Warnings) -> Result<A, AnswerError>,
+    answer: impl FnOnce(&mut Warnings, &Progress) -> Result<A, AnswerError>,
 ) -> Result<(A, Vec<String>), CliError> {
     let mut found = Warnings::default();
     let progress = Progress::start(doing);
-    let answer = answer(&mut found);
+    let answer = answer(&mut found, &progress);
     // erased before the warnings, which take its line
     drop(progress);
     let of_answer = unique(lines(&found.of_answer));

@@ -6,9 +6,9 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use jsf_site::{FormulaText, RankedQueue, SiteError};
 use thiserror::Error;
 
-use crate::answer::Answer;
+use crate::answer_error::AnswerError;
+use crate::answer_formats::Answer;
 use crate::cli::messages::with_options;
-use crate::found::AnswerError;
 
 /// The result of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,11 +58,7 @@ pub enum CliError {
     /// The result cannot be written.
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
-    /// The formula cannot be used, and what is found about it is drawn: exit code 1. It is an error
-    /// so that no caller has to pass on that nothing is left to do.
-    #[error("the formula cannot be used")]
-    Findings,
-    /// The same with the findings, which are drawn when the command ends.
+    /// The formula cannot be used: exit code 1. What is found about it is drawn when the command ends.
     #[error("the formula cannot be used")]
     Formula(Box<FormulaText>, Vec<Diagnostic>),
     /// The arguments cannot be parsed, and standard error says why.
@@ -76,10 +72,7 @@ impl From<AnswerError> for CliError {
             AnswerError::Question(message) => Self::Usage(with_options(&message)),
             AnswerError::Site(error) => Self::Site(error),
             AnswerError::Syntax(source, finding) => Self::Formula(source, vec![*finding]),
-            AnswerError::NotArithmetic(given, findings) => {
-                let findings = given.in_source(findings);
-                Self::Formula(Box::new(given.source), findings)
-            }
+            AnswerError::Unusable(source, findings) => Self::Formula(source, findings),
             AnswerError::Interrupted => Self::usage("interrupted"),
         }
     }

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::answer::{Answer, CsvText, Format, write_json};
+use job_sort_formula::rank::OnError;
+
+use crate::answer_formats::{Answer, CsvText, Format, write_json};
 use crate::cli::args::{AnswerArgs, TextArgs};
-use crate::cli::outcome::CliError;
+use crate::cli::messages::show_rankings;
+use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::page_file::PageFile;
 use crate::cli::screen::{screen_height, terminal_width};
 use crate::view::document::{self, Document, Section, TerminalStyle, write_markdown};
@@ -68,6 +71,18 @@ impl<'a> Output<'a> {
             other => answer.write_as(other, self.cells, out)?,
         }
         Ok(out.flush()?)
+    }
+
+    /// Says what is found in the rankings of an answer, and writes it; returns what was found.
+    pub(crate) fn write_ranking(
+        &self,
+        answer: &impl Answer,
+        on_error: OnError,
+        out: &mut impl Write,
+    ) -> Result<Outcome, CliError> {
+        show_rankings(answer, self.answer.format, on_error);
+        self.write(answer, out)?;
+        Ok(Outcome::of_answer(answer))
     }
 
     /// On a terminal one screen or in full, elsewhere all rows, since another program reads them.

@@ -6,14 +6,11 @@ use std::sync::LazyLock;
 
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, Resettable};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Id, ValueEnum, value_parser};
-use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::amounts::{NumberMode, Time, seconds_of_ctime, seconds_of_date};
+use jsf_openpbs::amounts::{NumberMode, Time, seconds_of_ctime};
 use jsf_openpbs::files::server::{MAX_RESOURCE_NAME, is_resource_name};
 use jsf_site::{
     FileSource, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, StartingUsage, is_stdin,
@@ -21,6 +18,8 @@ use jsf_site::{
 
 use crate::cli::messages::print_message;
 use crate::cli::outcome::CliError;
+use crate::log_options::LogOptions;
+use crate::value_parsers::moment;
 
 /// The environment variable with the site of a command that is given none.
 const ENVIRONMENT: &str = "JSF_SITE";
@@ -314,24 +313,6 @@ pub fn threshold(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a time in seconds since 1970 or in ISO 8601.
-pub(crate) fn moment(text: &str) -> Result<i64, String> {
-    if let Ok(seconds) = text.parse() {
-        return Ok(seconds);
-    }
-    // before the other one, which would ignore an offset such as +01:00
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(time.as_second());
-    }
-    if let Ok(time) = text.parse::<DateTime>()
-        && let Ok(time) = time.to_zoned(TimeZone::UTC)
-    {
-        return Ok(time.timestamp().as_second());
-    }
-    let expected = "expected seconds since 1970 or a time such as 2026-11-23T04:29:58Z, or what `date -u` prints";
-    Ok(seconds_of_date(text).ok_or(expected)?)
-}
-
 /// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
 pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
     match (moment(text), seconds_of_ctime(text)) {
@@ -496,15 +477,25 @@ impl SiteArgs {
         })
     }
 
-    /// The files of a simulation, to which `--usage` may name the usage instead of a file.
-    pub fn simulated_files(&self) -> Result<SiteFiles, CliError> {
+    /// Opens the site of a log, whose jobs are not those of its queue. `--usage` may name the usage
+    /// with which they begin instead of a file.
+    pub(crate) fn open_for_log(&self, formula: Option<FileSource>) -> Result<Site, CliError> {
+        if self.policy == Some(PolicyArg::All) {
+            return Err(CliError::usage(
+                "a simulation needs one policy, not `all` of them",
+            ));
+        }
         let named = self.named_usage();
         if named.is_none() && self.files.has(Role::Usage) && self.files.has(Role::Tree) {
             return Err(CliError::usage(
                 "a file of --usage belongs to --resource-group: with --tree, --usage is start or fresh",
             ));
         }
-        self.files_without(named.map(|_| Role::Usage))
+        let mut files = self.files_without(named.map(|_| Role::Usage))?;
+        if let Some(formula) = formula {
+            files = files.with(Role::Formula, formula);
+        }
+        Ok(Site::from_files(files.for_workload(), self.options(None))?)
     }
 
     /// The usage that the entities of a simulation begin with.
@@ -515,21 +506,6 @@ impl SiteArgs {
     /// The same if `--usage` is one of its names and not a file.
     fn named_usage(&self) -> Option<StartingUsage> {
         StartingUsage::from_str(self.files.get(Role::Usage)?.to_str()?, false).ok()
-    }
-
-    /// Refuses rules that no simulation follows.
-    pub(crate) fn require_simulated_rules(&self) -> Result<(), CliError> {
-        if self.numbers == NumberMode::Decimal {
-            return Err(CliError::usage(
-                "a simulation computes with doubles, not with decimals",
-            ));
-        }
-        if self.policy == Some(PolicyArg::All) {
-            return Err(CliError::usage(
-                "a simulation needs one policy, not `all` of them",
-            ));
-        }
-        Ok(())
     }
 
     fn of_partition(&self, files: SiteFiles) -> Result<SiteFiles, SiteError> {
@@ -562,6 +538,12 @@ pub(crate) const STDIN: &str = "-";
 
 /// What a command reads, and the path if it is given.
 pub(crate) type Reader<'a> = (&'a str, Option<&'a Path>);
+
+/// The files of a log.
+pub(crate) fn readers_of_log(log: &LogOptions) -> Vec<Reader<'_>> {
+    let paths = log.workload.iter();
+    paths.map(|path| ("--workload", Some(&**path))).collect()
+}
 
 /// Standard input can be read only once: by a file of the site, or by one of the others, which a
 /// message names before and after those of the site.

@@ -6,7 +6,7 @@ use clap::Args;
 use job_sort_formula::diagnostic::Code;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, object};
+use crate::answer_formats::{Answer, object};
 use crate::cli::args::AnswerArgs;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;

@@ -9,7 +9,7 @@ use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema, slur
 use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
-use crate::answer::Answer;
+use crate::answer_formats::Answer;
 use crate::cli::args::AnswerArgs;
 use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome
     let site = arguments.site.open_without_formula()?;
     let is_document = arguments.answer.format.is_document();
     arguments.site.show(&site, is_document);
-    let (schema, _) = answered("reading the jobs", false, |warnings| {
+    let (schema, _) = answered("reading the jobs", false, |warnings, _| {
         warnings.add(site.warnings());
         // the names that only jobs have
         if !site.files().has(Role::Queue) {

@@ -8,7 +8,7 @@ use jsf_lint::lint;
 use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::answer_formats::Answer;
 use crate::cli::args::{AnswerArgs, FormulaArgs};
 use crate::cli::formula::read_formula;
 use crate::cli::messages::answered;
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Out
     errors.retain(|found| found.severity == Severity::Error);
     let outcome = Outcome::fine_if(errors.is_empty());
     given.draw(errors);
-    let (translation, warnings) = answered("translating", is_document, |warnings| {
+    let (translation, warnings) = answered("translating", is_document, |warnings, _| {
         warnings.add_site(&site, &formula.names());
         Ok(match arguments.to {
             Scheduler::Slurm => site.translate_to_slurm(formula)?,

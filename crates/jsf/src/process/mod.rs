@@ -115,7 +115,7 @@ pub enum Command {
     /// Show which jobs start next, and when and why the others wait
     Cycle(commands::cycle::run::CycleArgs),
     /// Simulate a log of jobs under a formula, and report how long they would wait
-    Simulate(commands::simulate::simulate_args::SimulateArgs),
+    Simulate(commands::simulate::run::SimulateArgs),
     /// Find the numbers of a formula by wishes about jobs or by goals
     Fit(commands::fit::run::FitArgs),
     /// Compare the values in a scheduler's log with jsf's, and explain the differences
@@ -166,7 +166,7 @@ pub fn run_process() -> ExitCode {
     };
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::Findings) | Err(CliError::Findings) => ExitCode::from(1),
+        Ok(Outcome::Findings) => ExitCode::from(1),
         Err(CliError::Formula(source, findings)) => {
             draw_all(&source, &findings);
             ExitCode::from(1)

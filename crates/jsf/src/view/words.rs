@@ -7,7 +7,6 @@ use std::fmt::{Display, Write};
 use jiff::Timestamp;
 use job_sort_formula::diagnostic::is_control;
 use job_sort_formula::jobs::JobState;
-use jsf_simulate::WarmUp;
 pub(crate) use jsf_words::{and_list, count, first_few, first_few_quoted, quoted_and_list};
 
 /// A number of things, with the digits of a long one in groups: `12,345 jobs`.
@@ -157,6 +156,11 @@ pub(crate) fn signed_significant(change: f64) -> String {
     }
 }
 
+/// A change of a part of a whole for people.
+pub(crate) fn signed_points(change: f64) -> String {
+    format!("{} points", signed_significant(change * 100.0))
+}
+
 /// A part of a whole for people: three significant digits, at most four decimals.
 pub(crate) fn percent(part: f64) -> String {
     let percent = part * 100.0;
@@ -204,18 +208,6 @@ pub(crate) fn clock_time(seconds: i64) -> String {
         // jiff has no time beyond the year 9999, which a walltime may reach
         Err(_) => seconds.to_string(),
     }
-}
-
-/// The warning that the first waits are those of usage that has not decayed.
-pub fn too_short(warm_up: WarmUp) -> Option<String> {
-    let WarmUp::LogTooShort(period) = warm_up else {
-        return None;
-    };
-    Some(format!(
-        "usage starts fresh, and the log is too short to leave out the time until it decays ({}): with fair share, the first \
-         waits are those of equal usage",
-        waiting_time(period)
-    ))
 }
 
 /// The numbers of a text with their digits in groups of three, if they have more than four before

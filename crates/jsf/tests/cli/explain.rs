@@ -1,12 +1,12 @@
 //! `jsf explain`, on the example site.
 
-use jsf::answer::{Answer, write_json};
+use jsf::answer_formats::{Answer, write_json};
 use jsf::commands::explain::ExplainAnswer;
 use jsf::commands::explain::ExplainQuestion;
-use jsf::found::Warnings;
 use jsf::given_formula::GivenFormula;
 use jsf::job_filter::NamedJobs;
 use jsf::view::document::TerminalStyle;
+use jsf::warnings::Warnings;
 use jsf_site::{FormulaText, Site, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use jsf_openpbs::submission::{self, AnsweredBy, set_command_for};
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, CsvText, Format, object};
+use crate::answer_formats::{Answer, CsvText, Format, object};
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::findings::{
     NO_FORMULA_IN_SLURM, brief_finding, draw_finding, limit_each_code, more_findings,
@@ -187,7 +187,7 @@ pub(crate) fn set_command(object: &str, text: &str) -> Result<String, String> {
         Ok(command)
     } else {
         // escaped it would set another formula, and as it is it would reach the terminal
-        Err("the formula has control characters, with which no command can be printed".to_owned())
+        Err("the formula has control characters".to_owned())
     }
 }
 

@@ -10,7 +10,7 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::submission::{AnsweredBy, object_or_server, set_threshold_command};
 use jsf_site::{FormulaText, Role, Site, SiteError};
 
-use crate::answer::Format;
+use crate::answer_formats::Format;
 use crate::cli::args::{AnswerArgs, QueueArgs, format};
 use crate::cli::formula::{printable_formula, read_source};
 use crate::cli::messages::{answered, draw_all, print_message, warn};
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     let is_fixed = arguments.fix || arguments.unsafe_fixes;
     // --qmgr prints them as comments beside the command; --fix prints the formula alone
     let has_warnings = arguments.qmgr || is_document && !is_fixed;
-    let (mut formula, warnings) = answered("checking the formula", has_warnings, |warnings| {
+    let (mut formula, warnings) = answered("checking the formula", has_warnings, |warnings, _| {
         let mut formula = CheckedFormula::new(&site, source, &levels)?;
         warnings.add(std::mem::take(&mut formula.checked.warnings));
         if is_fixed {

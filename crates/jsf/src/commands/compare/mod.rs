@@ -16,13 +16,13 @@ use jsf_openpbs::check::Checked;
 use jsf_site::{CompareRequest, ComparedQueue, RankedQueue, Rule, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
-#[cfg(feature = "command")]
-use crate::cli::args::number_of_jobs;
+use crate::answer_error::AnswerError;
+use crate::answer_formats::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
 use crate::commands::shares::view::tree_section;
-use crate::found::{AnswerError, Warnings};
 use crate::given_formula::GivenFormula;
 use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows};
+#[cfg(feature = "command")]
+use crate::value_parsers::number_of_jobs;
 use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
@@ -35,6 +35,7 @@ use crate::view::sections::{
     move_cells, move_columns,
 };
 use crate::view::words::{count, first_few, grouped, grouped_count, significant};
+use crate::warnings::Warnings;
 
 /// Which jobs of the compared rankings are listed.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -9,17 +9,18 @@ use jsf_site::{
     ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles, SiteOptions,
 };
 
-use crate::answer::Format;
+use crate::answer_formats::Format;
 use crate::cli::args::{
-    AnswerArgs, CsvArgs, FormulaArgs, FormulaOptions, ReportArgs, format, number_of_jobs,
+    AnswerArgs, CsvArgs, FormulaArgs, FormulaOptions, ReportArgs, TwoFormulas, format,
 };
 use crate::cli::formula::read_formula;
-use crate::cli::messages::{answered, print_message, show_rankings};
+use crate::cli::messages::{answered, print_message};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader, threshold};
 use crate::commands::compare::{CompareAnswer, CompareQuestion};
 use crate::given_formula::GivenFormula;
+use crate::value_parsers::number_of_jobs;
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
@@ -51,24 +52,9 @@ Examples:
     mut_args(of_comparison)
 )]
 pub struct CompareArgs {
-    /// The old formula [default: the site's]
-    ///
-    /// Alone or pasted as for `jsf rank`; - is standard input
-    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
-    old: Option<String>,
-    /// The new formula [default: the site's]
-    ///
-    /// The default is the old one where another difference is given
-    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
-    new: Option<String>,
-    /// The file that contains the old formula
-    ///
-    /// As for `jsf rank -f`; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "old")]
-    old_file: Option<PathBuf>,
-    /// The file that contains the new formula
-    #[arg(long, value_name = "FILE", conflicts_with = "new")]
-    new_file: Option<PathBuf>,
+    /// The formulas.
+    #[command(flatten)]
+    sides: TwoFormulas,
     /// The old fair-share tree
     ///
     /// As for --tree, or a resource_group
@@ -141,7 +127,7 @@ fn of_comparison(argument: Arg) -> Arg {
 
 pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let format = arguments.answer.format;
-    let mut formulas = arguments.formulas();
+    let mut formulas = arguments.sides.formulas();
     require_one_file(arguments, &formulas)?;
     let is_new_given = formulas.new.is_given();
     if arguments.has_own_rules() && !is_new_given {
@@ -165,20 +151,19 @@ pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outco
     arguments.site.show(sites.old, format.is_document());
     let given = sources.map(|source| GivenFormula::new(source, old_site.numbers()));
     let question = arguments.question.clone();
-    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings| {
+    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings, _| {
         CompareAnswer::new(sites, given, question, warnings)
     })?;
-    show_rankings(&answer, format, arguments.site.on_error);
-    let files = arguments.old_file.iter().chain(&arguments.new_file);
     let page_sites = vec![sites.old, sites.new];
-    Output {
+    let outcome = Output {
         has_asked_rows: arguments.question.top.is_some(),
         cells: arguments.csv.cells(),
-        page_file: arguments.report.page_file(page_sites, files.collect()),
+        page_file: arguments
+            .report
+            .page_file(page_sites, arguments.sides.files()),
         ..Output::new(arguments.answer, &warnings)
     }
-    .write(&answer, out)?;
-    let outcome = Outcome::of_answer(&answer);
+    .write_ranking(&answer, arguments.site.on_error, out)?;
     match arguments.fail_on_change {
         Some(first) if report_changes(&answer.compared, first) => Ok(Outcome::Findings),
         _ => Ok(outcome),
@@ -224,12 +209,6 @@ impl OwnFile<'_> {
 }
 
 impl CompareArgs {
-    /// The formulas of both sides as they are given.
-    fn formulas(&self) -> OldNew<FormulaArgs> {
-        let files = [&self.old_file, &self.new_file];
-        FormulaArgs::of_sides([&self.old, &self.new], files)
-    }
-
     /// The files besides those of the formulas.
     fn own_files(&self) -> [OwnFile<'_>; 3] {
         let tree = OwnFile {

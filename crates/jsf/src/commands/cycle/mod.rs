@@ -15,19 +15,20 @@ use jsf_openpbs::job_attributes::array_and_index;
 use jsf_site::{CycleRequest, CycledQueue, RankedQueue, ReservedJob, Site, WaitingJob};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer::{Answer, object};
-#[cfg(feature = "command")]
-use crate::cli::args::processors;
+use crate::answer_error::AnswerError;
+use crate::answer_formats::{Answer, object};
 use crate::commands::rank::all_rows;
-use crate::found::{AnswerError, Warnings};
 use crate::given_formula::GivenFormula;
 use crate::job_filter::{
     JobFilter, NO_MATCH, NamedEntities, NamedJobs, selected_rows, unknown_jobs_error,
 };
+#[cfg(feature = "command")]
+use crate::value_parsers::processors;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::findings::{brief_findings, drawn_findings, has_effect, verdict_sentence};
 use crate::view::sections::{facts_of, without_most, without_words};
 use crate::view::words::{count, duration, moment};
+use crate::warnings::Warnings;
 
 /// A cycle, and what is shown of it.
 pub struct CycleAnswer<'a> {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::args::{AnswerArgs, QueueArgs};
 use crate::cli::formula::read_formula;
-use crate::cli::messages::{answered, show_rankings};
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::commands::cycle::CycleAnswer;
@@ -65,10 +65,8 @@ pub(crate) fn run(arguments: &CycleArgs, out: &mut impl Write) -> Result<Outcome
         at: given_site.at,
         ..arguments.question.clone()
     };
-    let (answer, warnings) = answered("running the cycle", format.is_document(), |warnings| {
+    let (answer, warnings) = answered("running the cycle", format.is_document(), |warnings, _| {
         CycleAnswer::new(&site, given, &question, warnings)
     })?;
-    show_rankings(&answer, format, given_site.on_error);
-    Output::new(arguments.answer, &warnings).write(&answer, out)?;
-    Ok(Outcome::of_answer(&answer))
+    Output::new(arguments.answer, &warnings).write_ranking(&answer, given_site.on_error, out)
 }

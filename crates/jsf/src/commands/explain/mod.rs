@@ -21,18 +21,19 @@ use jsf_site::{
 };
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer::object;
-#[cfg(feature = "command")]
-use crate::cli::args::number_within;
+use crate::answer_error::AnswerError;
+use crate::answer_formats::object;
 use crate::commands::rank::{
     all_rows, error_numbers, exact_or_error, excluded, logged, rank_jobs, read_jobs,
 };
-use crate::commands::shares::answer::{PolicyView, node_numbers};
-use crate::found::{AnswerError, Warnings};
+use crate::commands::shares::{PolicyView, node_numbers};
 use crate::given_formula::GivenFormula;
 use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, named_rows, selected_rows};
 use crate::log_options::seconds;
+#[cfg(feature = "command")]
+use crate::value_parsers::number_within;
 use crate::view::words::excerpt;
+use crate::warnings::Warnings;
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_SAME_ERROR: usize = 10;

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{ArgGroup, Args};
 
 use crate::cli::args::{AnswerArgs, QueueArgs, ReportArgs};
-use crate::cli::messages::{answered, show_rankings};
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::commands::explain::ExplainAnswer;
@@ -60,15 +60,15 @@ pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outco
         at: arguments.queue.site.at,
         ..arguments.question.clone()
     };
-    let (answer, warnings) = answered("explaining the jobs", format.is_document(), |warnings| {
-        ExplainAnswer::new(&site, given, question, warnings)
-    })?;
-    show_rankings(&answer, format, arguments.queue.site.on_error);
+    let (answer, warnings) = answered(
+        "explaining the jobs",
+        format.is_document(),
+        |warnings, _| ExplainAnswer::new(&site, given, question, warnings),
+    )?;
     Output {
         piped_width: Some(PIPED_WIDTH),
         page_file: arguments.report.page_file(vec![&site], Vec::new()),
         ..Output::new(arguments.answer, &warnings)
     }
-    .write(&answer, out)?;
-    Ok(Outcome::of_answer(&answer))
+    .write_ranking(&answer, arguments.queue.site.on_error, out)
 }

@@ -16,7 +16,7 @@ use jsf_site::{
     Reached, SmallestChange, Wait,
 };
 
-use crate::answer::Answer;
+use crate::answer_formats::Answer;
 use crate::commands::explain::{ExplainAnswer, MAX_CODE, path_view};
 use crate::commands::rank::TermColumns;
 use crate::commands::shares::view::shares_table;

@@ -11,8 +11,7 @@ use jsf_fit::goals::{
 };
 use jsf_simulate::{MeanChange, Measure};
 
-use crate::answer::Answer;
-use crate::commands::fit::GoalFitAnswer;
+use crate::commands::fit::{FitAnswer, FormulaToSet};
 use crate::commands::simulate::view::{DOUBT, effect, interval_in_brackets, validation_fact};
 use crate::view::charts::{self, Intervals, Row, place_between};
 use crate::view::document::{
@@ -20,181 +19,175 @@ use crate::view::document::{
 };
 use crate::view::goals::{state_in_words, value_in_words};
 use crate::view::words::{
-    count, quoted_and_list, signed_rough_duration, signed_significant, significant,
+    count, quoted_and_list, signed_points, signed_rough_duration, signed_significant, significant,
 };
 
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
-impl Answer for GoalFitAnswer<'_> {
-    fn document(&self) -> Document<'_> {
-        let fit = &self.fit;
-        let old = &fit.held_out.current.formula;
-        let mut sections = vec![Section::formulas(old, &fit.formula)];
-        if !fit.held_out.warnings.is_empty() {
-            let warnings = fit.held_out.warnings.clone();
-            sections.push(Section::new("warnings").list(warnings));
-        }
-        sections.push(goals_section(fit));
-        if self.fit.reason.recommendation() == Recommendation::Use {
-            sections.push(self.to_set.section());
-        }
-        sections.push(baselines_section(fit));
-        sections.push(constants_section(fit));
-        sections.push(who_pays(fit));
-        Document {
-            command: "jsf fit",
-            title: "Weights for a job_sort_formula".to_owned(),
-            headline: self.headline(),
-            facts: self.facts(),
-            sections,
-            read_on: "jsf compare --new F --site DIR",
-        }
+/// The document of constants that meet goals.
+pub(crate) fn goals_document<'a>(answer: &'a FitAnswer, fit: &'a GoalFit) -> Document<'a> {
+    let old = &fit.held_out.current.formula;
+    let mut sections = vec![Section::formulas(old, &fit.formula)];
+    if !answer.warnings.is_empty() {
+        sections.push(Section::new("warnings").list(answer.warnings.clone()));
+    }
+    sections.push(goals_section(fit));
+    if fit.reason.recommendation() == Recommendation::Use {
+        sections.push(answer.to_set.section());
+    }
+    sections.extend([
+        baselines_section(fit),
+        constants_section(fit),
+        who_pays(fit),
+    ]);
+    Document {
+        command: "jsf fit",
+        title: "Weights for a job_sort_formula".to_owned(),
+        headline: headline(fit, &answer.to_set),
+        facts: facts(&answer.template, fit),
+        sections,
+        read_on: "jsf compare --new F --site DIR",
     }
 }
 
-impl GoalFitAnswer<'_> {
-    fn facts(&self) -> Vec<Fact> {
-        let fit = &self.fit;
-        let mut old = fit.held_out.current.formula.to_string();
-        if !fit.is_in_force_known {
-            old += " (first come, first served: no formula is known, --old gives one)";
-        }
-        let formulas = [old, fit.formula.clone()].map(|formula| [Fact::new("formula", formula)]);
-        let held_out = format!(
-            "the last {} d of the log; fitted on {} d; {} simulated",
-            fit.split.held_out_days().round(),
-            fit.split.searched_days().round(),
-            count(fit.evaluations, "formula")
-        );
-        let machine = format!(
-            "{} {}",
-            count(fit.held_out.processors.total as usize, "processor"),
-            fit.held_out.processors.source_in_words()
-        );
-        let machine = Fact::new("machine", machine).in_full_if(fit.held_out.processors.are_given());
-        let mut facts = vec![Fact::new("template", self.template.trim_end()).in_full()];
-        facts.extend(Fact::of_sides(&formulas[0], &formulas[1]));
-        facts.extend([Fact::new("held out", held_out), machine]);
-        if !fit.is_complete {
-            let text = "the best so far; the ranges of the constants are not known";
-            facts.push(Fact::new("interrupted", text));
-        }
-        facts.extend(fit.held_out.validation.as_ref().map(validation_fact));
-        facts
+fn facts(template: &str, fit: &GoalFit) -> Vec<Fact> {
+    let mut old = fit.held_out.current.formula.to_string();
+    if !fit.is_in_force_known {
+        old += " (first come, first served: no formula is known, --old gives one)";
     }
+    let formulas = [old, fit.formula.clone()].map(|formula| [Fact::new("formula", formula)]);
+    let held_out = format!(
+        "the last {} d of the log; fitted on {} d; {} simulated",
+        fit.split.held_out_days().round(),
+        fit.split.searched_days().round(),
+        count(fit.evaluations, "formula")
+    );
+    let machine = format!(
+        "{} {}",
+        count(fit.held_out.processors.total as usize, "processor"),
+        fit.held_out.processors.source_in_words()
+    );
+    let machine = Fact::new("machine", machine).in_full_if(fit.held_out.processors.are_given());
+    let mut facts = vec![Fact::new("template", template.trim_end()).in_full()];
+    facts.extend(Fact::of_sides(&formulas[0], &formulas[1]));
+    facts.extend([Fact::new("held out", held_out), machine]);
+    if !fit.is_complete {
+        let text = "the best so far; the ranges of the constants are not known";
+        facts.push(Fact::new("interrupted", text));
+    }
+    facts.extend(fit.held_out.validation.as_ref().map(validation_fact));
+    facts
+}
 
-    /// The advice, and what is to be known before one follows it.
-    fn headline(&self) -> String {
-        let mut sentences = vec![self.advice()];
-        match self.fit.reason.recommendation() {
-            Recommendation::Keep => {
-                if let Some(names) = self.names(is_gained) {
-                    sentences.push(format!(
-                        "But it misses {names}, which the new formula meets."
-                    ));
+/// The advice, and what is to be known before one follows it.
+fn headline(fit: &GoalFit, to_set: &FormulaToSet) -> String {
+    let mut sentences = vec![advice(fit)];
+    match fit.reason.recommendation() {
+        Recommendation::Keep => {
+            if let Some(names) = names(fit, is_gained) {
+                sentences.push(format!(
+                    "But it misses {names}, which the new formula meets."
+                ));
+            }
+        }
+        Recommendation::Use => {
+            if let Some(names) = names(fit, is_missed) {
+                sentences.push(format!("But it misses {names}."));
+            }
+            sentences.extend(worse(fit));
+            sentences.extend(to_set.warning());
+        }
+        Recommendation::None => {}
+    }
+    if let Some(validation) = &fit.held_out.validation
+        && validation.is_doubtful()
+    {
+        sentences.push(DOUBT.to_owned());
+    }
+    sentences.join(" ")
+}
+
+/// The names of some goals; `None` without one.
+fn names(fit: &GoalFit, is_named: fn(&FittedGoal) -> bool) -> Option<String> {
+    let mut names = Vec::new();
+    for goal in &fit.goals {
+        if is_named(goal) {
+            names.push(&*goal.name);
+        }
+    }
+    (!names.is_empty()).then(|| quoted_and_list(names))
+}
+
+/// Which means of all jobs get worse on the held-out days by more than chance.
+fn worse(fit: &GoalFit) -> Option<String> {
+    let mut worse = Vec::new();
+    for (name, change) in fit.held_out.difference.means() {
+        if change.is_increase() {
+            worse.push(name);
+        }
+    }
+    if worse.is_empty() {
+        return None;
+    }
+    let worse = worse.join(", ");
+    Some(format!("But worse there by more than chance: {worse}."))
+}
+
+fn advice(fit: &GoalFit) -> String {
+    let chosen = chosen_values(&fit.constants);
+    let unseen = "on the days that were not searched";
+    let keep = match fit.reason {
+        Reason::Better => {
+            return format!(
+                "Use {chosen}: {unseen} it is better than the old formula by more than chance."
+            );
+        }
+        Reason::GoalGained => {
+            // a goal about a mean may be met by chance, one about each job is not
+            let gained = names(fit, |goal| goal.measure.is_of_each_job() && is_gained(goal));
+            return format!(
+                "Use {chosen}: it meets {}, which the old formula misses.",
+                gained.unwrap_or_default()
+            );
+        }
+        Reason::GoalsMissed => return infeasible(fit),
+        Reason::InForce => "nothing that was tried is better".to_owned(),
+        Reason::GoalsMetInForce => "it meets all goals already".to_owned(),
+        Reason::GoalLost => {
+            let lost = match (names(fit, is_lost), &fit.objective) {
+                (None, Some(FittedObjective { name, .. })) => {
+                    format!("in `{name}` by more than chance")
                 }
-            }
-            Recommendation::Use => {
-                if let Some(names) = self.names(is_missed) {
-                    sentences.push(format!("But it misses {names}."));
-                }
-                sentences.extend(self.worse());
-                sentences.extend(self.to_set.warning());
-            }
-            Recommendation::None => {}
+                (lost, _) => lost.unwrap_or_default(),
+            };
+            format!("{unseen}, {chosen} loses {lost}")
         }
-        if let Some(validation) = &self.fit.held_out.validation
-            && validation.is_doubtful()
-        {
-            sentences.push(DOUBT.to_owned());
+        Reason::WithinChance => {
+            format!("{unseen}, {chosen} is not better by more than chance")
         }
-        sentences.join(" ")
-    }
+        Reason::TooShortToJudge => format!(
+            "on the {} d held out, {chosen} cannot be told from chance, for which it takes six weeks and a mean",
+            fit.split.held_out_days() as usize
+        ),
+    };
+    format!("Keep the old formula: {keep}.")
+}
 
-    /// The names of some goals; `None` without one.
-    fn names(&self, is_named: fn(&FittedGoal) -> bool) -> Option<String> {
-        let mut names = Vec::new();
-        for goal in &self.fit.goals {
-            if is_named(goal) {
-                names.push(&*goal.name);
-            }
-        }
-        (!names.is_empty()).then(|| quoted_and_list(names))
+/// Which goals are missed, and which of them exclude each other.
+fn infeasible(fit: &GoalFit) -> String {
+    let missed = names(fit, |goal| goal.train.is_missed());
+    let mut excluded = String::new();
+    if let Some(exclusion) = fit.exclusions.first() {
+        let [met, other] = [exclusion.met, exclusion.other].map(|goal| &fit.goals[goal]);
+        let best = value_in_words(other.measure, Some(exclusion.best));
+        let (met, other) = (&met.name, &other.name);
+        excluded = format!(" Where `{met}` is met, the best of `{other}` is {best}.");
     }
-
-    /// Which means of all jobs get worse on the held-out days by more than chance.
-    fn worse(&self) -> Option<String> {
-        let mut worse = Vec::new();
-        for (name, change) in self.fit.held_out.difference.means() {
-            if change.is_increase() {
-                worse.push(name);
-            }
-        }
-        if worse.is_empty() {
-            return None;
-        }
-        let worse = worse.join(", ");
-        Some(format!("But worse there by more than chance: {worse}."))
-    }
-
-    fn advice(&self) -> String {
-        let fit = &self.fit;
-        let chosen = chosen_values(&fit.constants);
-        let unseen = "on the days that were not searched";
-        let keep = match fit.reason {
-            Reason::Better => {
-                return format!(
-                    "Use {chosen}: {unseen} it is better than the old formula by more than chance."
-                );
-            }
-            Reason::GoalGained => {
-                // a goal about a mean may be met by chance, one about each job is not
-                let gained = self.names(|goal| goal.measure.is_of_each_job() && is_gained(goal));
-                return format!(
-                    "Use {chosen}: it meets {}, which the old formula misses.",
-                    gained.unwrap_or_default()
-                );
-            }
-            Reason::GoalsMissed => return self.infeasible(),
-            Reason::InForce => "nothing that was tried is better".to_owned(),
-            Reason::GoalsMetInForce => "it meets all goals already".to_owned(),
-            Reason::GoalLost => {
-                let lost = match (self.names(is_lost), &fit.objective) {
-                    (None, Some(FittedObjective { name, .. })) => {
-                        format!("in `{name}` by more than chance")
-                    }
-                    (lost, _) => lost.unwrap_or_default(),
-                };
-                format!("{unseen}, {chosen} loses {lost}")
-            }
-            Reason::WithinChance => {
-                format!("{unseen}, {chosen} is not better by more than chance")
-            }
-            Reason::TooShortToJudge => format!(
-                "on the {} d held out, {chosen} cannot be told from chance, for which it takes six weeks and a mean",
-                fit.split.held_out_days() as usize
-            ),
-        };
-        format!("Keep the old formula: {keep}.")
-    }
-
-    /// Which goals are missed, and which of them exclude each other.
-    fn infeasible(&self) -> String {
-        let fit = &self.fit;
-        let missed = self.names(|goal| goal.train.is_missed());
-        let mut excluded = String::new();
-        if let Some(exclusion) = fit.exclusions.first() {
-            let [met, other] = [exclusion.met, exclusion.other].map(|goal| &fit.goals[goal]);
-            let best = value_in_words(other.measure, Some(exclusion.best));
-            let (met, other) = (&met.name, &other.name);
-            excluded = format!(" Where `{met}` is met, the best of `{other}` is {best}.");
-        }
-        format!(
-            "No weights that were tried meet all goals; these miss {}.{excluded} Relax a goal, or add a term.",
-            missed.unwrap_or_default()
-        )
-    }
+    format!(
+        "No weights that were tried meet all goals; these miss {}.{excluded} Relax a goal, or add a term.",
+        missed.unwrap_or_default()
+    )
 }
 
 /// `fs = 120, age = 2`.
@@ -345,10 +338,6 @@ fn change_cell<'a>(measure: Measure, change: Option<MeanChange>) -> Cell<'a> {
     };
     let interval = interval_in_brackets(&change, words);
     (words(change.difference()) + &interval).into()
-}
-
-fn signed_points(change: f64) -> String {
-    format!("{} points", signed_significant(change * 100.0))
 }
 
 fn constants_section(fit: &GoalFit) -> Section<'_> {

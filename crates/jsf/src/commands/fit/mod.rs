@@ -1,54 +1,459 @@
 //! `jsf fit`: constants that meet wishes about a queue or goals on a log, how they are searched,
 //! and the command that sets the formula with them.
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::formula::Template;
-use jsf_fit::goals::{GoalFit, Recommendation};
-use jsf_fit::wishes::{WishFit, WishesMet};
-use jsf_openpbs::check::Checked;
-use jsf_openpbs::submission::{object_or_server, set_command_for};
-use jsf_site::Site;
-use serde::{Serialize, Serializer};
-
-use crate::answer::{Answer, object};
-use crate::commands::fit::goals_view::{chosen_values, within_in_words};
-use crate::view::document::{Column, Document, Fact, Section, Table, cells};
-use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, is_refused, verdict_sentence};
-use crate::view::words::{printable_lines, significant};
-
-pub mod goals_view;
+mod goals_view;
 #[cfg(feature = "command")]
 pub mod run;
-pub mod search_options;
 
-/// A fit to wishes, and the command that sets its formula.
-#[derive(Debug)]
-pub struct WishFitAnswer<'a> {
-    /// The template.
-    template: &'a str,
-    /// The fit.
-    pub fit: WishFit,
-    /// The command that sets the formula.
-    pub to_set: FormulaToSet,
-    /// What is doubtful about the answer.
-    pub warnings: Vec<String>,
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+#[cfg(feature = "command")]
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use job_sort_formula::Formula;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::formula::Template;
+use jsf_fit::goals::{
+    FitError, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals, formulas_read,
+};
+use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
+use jsf_openpbs::check::{Checked, Verdict};
+use jsf_openpbs::submission::object_or_server;
+use jsf_site::{FormulaText, Site, StartingUsage};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::answer_error::AnswerError;
+use crate::answer_formats::{Answer, object};
+use crate::commands::check::set_command;
+use crate::commands::fit::goals_view::{chosen_values, goals_document, is_missed, within_in_words};
+use crate::given_formula::GivenFormula;
+use crate::log_options::{LogOptions, Watch, log_counts, read_text};
+#[cfg(feature = "command")]
+use crate::value_parsers::{number_within, seed};
+use crate::view::document::{Column, Document, Fact, Section, Table, cells};
+use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, is_refused, verdict_sentence};
+use crate::view::words::significant;
+use crate::warnings::Warnings;
+
+/// The most formulas that a fit tries.
+const MAX_EVALUATIONS: usize = 1_000_000;
+
+/// The longest file of wishes, in bytes. The number of pairs has a limit of its own in `jsf_fit`.
+const MAX_WISHES_BYTES: usize = 4 << 20;
+
+/// What is wanted of a formula: either an order of the jobs that wait, or goals about a log.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct FitQuestion {
+    /// Job A before job B; repeat it for several
+    // the jobs of all pairs, one behind the other
+    #[serde(deserialize_with = "pairs")]
+    #[cfg_attr(feature = "command", arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "goals"))]
+    pub(crate) prefer: Vec<String>,
+    /// The order that is wanted
+    ///
+    /// Ids of jobs, a line each, best first; blank lines between groups of equals; or `id,score` as
+    /// CSV; - is standard input
+    #[serde(deserialize_with = "wished_order")]
+    #[cfg_attr(feature = "command", arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(WishedOrder::File), value_hint = clap::ValueHint::FilePath, conflicts_with = "goals"))]
+    pub(crate) wishes: Option<WishedOrder>,
+    /// The goals for the waits of a log
+    ///
+    /// TOML as for `jsf simulate --goals`, with `[objective] minimise = "mean bounded_slowdown"`
+    /// for what is to be as small as possible once the goals are met
+    #[cfg_attr(
+        feature = "command",
+        arg(long, value_name = "FILE", requires = "workload")
+    )]
+    pub(crate) goals: Option<PathBuf>,
+    /// The log.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    pub(crate) log: LogOptions,
+    /// The formula in force
+    ///
+    /// With which the answer is compared [default: the site's, else first come, first served]
+    #[cfg_attr(
+        feature = "command",
+        arg(
+            long,
+            value_name = "FORMULA",
+            allow_hyphen_values = true,
+            requires = "goals"
+        )
+    )]
+    pub(crate) old: Option<String>,
+    /// How constants are searched.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "command", command(flatten))]
+    pub(crate) search: SearchOptions,
+    /// The usage that the entities of the log begin with; on a command line it is one of the site.
+    #[cfg_attr(feature = "command", arg(skip))]
+    pub(crate) usage: StartingUsage,
 }
 
-impl<'a> WishFitAnswer<'a> {
-    /// The answer, without warnings.
-    pub fn new(site: &Site, template: &'a Template, fit: WishFit) -> Self {
-        Self {
-            template: template.text(),
-            to_set: FormulaToSet::new(site, &fit.formula, unmet_wishes(&fit)),
-            fit,
-            warnings: Vec::new(),
+/// Where the order that is wanted is.
+#[derive(Debug, Clone)]
+pub(crate) enum WishedOrder {
+    /// In a file.
+    File(PathBuf),
+    /// In the question: the ids of jobs, best first.
+    Ids(Vec<String>),
+}
+
+impl FitQuestion {
+    /// The wishes about the jobs that wait.
+    ///
+    /// # Errors
+    /// Their file cannot be read, or does not have wishes.
+    pub(crate) fn wishes(&self) -> Result<Wishes, AnswerError> {
+        let mut wishes = Wishes::default();
+        for pair in self.prefer.chunks_exact(2) {
+            wishes.prefer(&pair[0], &pair[1]);
+        }
+        let (name, text) = match &self.wishes {
+            None => return Ok(wishes),
+            Some(WishedOrder::File(path)) => read_text(path, MAX_WISHES_BYTES)?,
+            // a file of wishes has an id in each line
+            Some(WishedOrder::Ids(ids)) => ("wishes".to_owned(), ids.join("\n")),
+        };
+        wishes.read(&name, &text).map_err(wish_error)?;
+        Ok(wishes)
+    }
+
+    /// How constants are searched that meet goals on a log.
+    pub(crate) fn for_goals(&self, in_force: Option<String>) -> FitOptions {
+        let search = &self.search;
+        let default = FitOptions::default().evaluations;
+        FitOptions {
+            in_force,
+            seed: search.seed,
+            evaluations: search.evaluations.unwrap_or(default),
+            held_out: search.held_out,
+            force: search.force,
+            warm_up: self.log.warm_up_seconds(),
+            simulation: self.log.simulation(self.usage),
+        }
+    }
+
+    /// The file of wishes.
+    #[cfg(feature = "command")]
+    pub(crate) fn wishes_file(&self) -> Option<&PathBuf> {
+        match &self.wishes {
+            Some(WishedOrder::File(path)) => Some(path),
+            _ => None,
         }
     }
 }
 
-impl Serialize for WishFitAnswer<'_> {
+/// Why wishes cannot be met, or not be read.
+pub(crate) fn wish_error(error: WishError) -> AnswerError {
+    match error {
+        WishError::Site(error) => error.into(),
+        error => AnswerError::Question(error.message()),
+    }
+}
+
+/// Pairs of jobs, the first of which is to be before the second.
+fn pairs<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::<[String; 2]>::deserialize(given)?.concat())
+}
+
+/// Ids of jobs, or the path of a file with them.
+fn wished_order<'de, D: Deserializer<'de>>(given: D) -> Result<Option<WishedOrder>, D::Error> {
+    Ok(match Value::deserialize(given)? {
+        Value::Null => None,
+        Value::String(path) => Some(WishedOrder::File(path.into())),
+        ids => Some(WishedOrder::Ids(
+            serde_json::from_value(ids).map_err(D::Error::custom)?,
+        )),
+    })
+}
+
+/// How constants are searched.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "command", derive(clap::Args))]
+pub struct SearchOptions {
+    /// The part of the log that is not searched
+    #[serde(deserialize_with = "part")]
+    #[cfg_attr(feature = "command", arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true))]
+    pub held_out: f64,
+    /// How many formulas are tried at most
+    ///
+    /// [default: 240 simulations, or 4000 rankings]
+    #[serde(deserialize_with = "number_of_formulas")]
+    #[cfg_attr(feature = "command", arg(long, value_name = "N", value_parser = evaluations))]
+    pub evaluations: Option<usize>,
+    /// The seed of the random numbers
+    #[cfg_attr(feature = "command", arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true))]
+    seed: u64,
+    /// Fit to a short log
+    ///
+    /// Of less than eight weeks or 2000 jobs, though little can be learnt from it
+    #[cfg_attr(feature = "command", arg(long, requires = "goals"))]
+    force: bool,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            // as by default on the command line, whose defaults a request does not have
+            held_out: 0.33,
+            evaluations: None,
+            seed: 1,
+            force: false,
+        }
+    }
+}
+
+impl SearchOptions {
+    /// How constants are searched that meet wishes.
+    pub(crate) fn for_wishes(&self) -> WishOptions {
+        let default = WishOptions::default().evaluations;
+        WishOptions {
+            seed: self.seed,
+            evaluations: self.evaluations.unwrap_or(default),
+        }
+    }
+}
+
+/// The part of the log that is not searched.
+fn part<'de, D: Deserializer<'de>>(given: D) -> Result<f64, D::Error> {
+    let part = f64::deserialize(given)?;
+    if (0.1..=0.8).contains(&part) {
+        return Ok(part);
+    }
+    let why = format!("`held_out` is {part}, expected a part of the log from 0.1 to 0.8");
+    Err(D::Error::custom(why))
+}
+
+/// How many formulas are tried.
+fn number_of_formulas<'de, D: Deserializer<'de>>(given: D) -> Result<Option<usize>, D::Error> {
+    let number = Option::deserialize(given)?;
+    // absent, it is the default of the search, which is another one for wishes and for goals
+    if (1..=MAX_EVALUATIONS).contains(&number.unwrap_or(1)) {
+        return Ok(number);
+    }
+    let why = format!("`evaluations` is not from 1 to {MAX_EVALUATIONS}");
+    Err(D::Error::custom(why))
+}
+
+/// Parses the part of the log that is not searched.
+#[cfg(feature = "command")]
+fn held_out(text: &str) -> Result<f64, String> {
+    let expected = "a part of the log from 0.1 to 0.8, such as 0.33";
+    number_within(text, 0.1..=0.8, expected)
+}
+
+/// Parses how many formulas are tried.
+#[cfg(feature = "command")]
+fn evaluations(text: &str) -> Result<usize, String> {
+    let expected = format!("a number of formulas from 1 to {MAX_EVALUATIONS}, such as 200");
+    number_within(text, 1..=MAX_EVALUATIONS, expected)
+}
+
+/// With what the codes of findings about names begin.
+const OF_NAMES: &str = "JSF2";
+
+/// A fit, and the command that sets its formula.
+#[derive(Debug)]
+pub struct FitAnswer {
+    /// The template.
+    pub(crate) template: String,
+    /// The fit.
+    pub(crate) fit: Fit,
+    /// The command that sets the formula.
+    pub(crate) to_set: FormulaToSet,
+    /// What is doubtful about the fit, which its JSON has.
+    pub warnings: Vec<String>,
+}
+
+/// Constants that meet what is wanted.
+#[derive(Debug)]
+pub(crate) enum Fit {
+    /// An order of the jobs that wait.
+    Wishes(WishFit),
+    /// Goals about the waits of a log.
+    Goals(Box<GoalFit>),
+}
+
+impl FitAnswer {
+    /// Finds the constants of a template.
+    ///
+    /// # Errors
+    /// The template does not parse, or the server would not take it; nothing is wanted, or what is
+    /// wanted or the log cannot be read; or as for [`fit_wishes`] and [`fit_goals`].
+    pub fn new(
+        site: &Site,
+        source: FormulaText,
+        question: &FitQuestion,
+        warnings: &mut Warnings,
+        watch: &Watch<'_>,
+    ) -> Result<Self, AnswerError> {
+        let template = match Template::parse(&source.text) {
+            Ok(template) => template,
+            Err(error) => {
+                let finding = Box::new(error.diagnostic());
+                return Err(AnswerError::Syntax(Box::new(source), finding));
+            }
+        };
+        let has_wishes = question.wishes.is_some() || !question.prefer.is_empty();
+        if has_wishes == question.goals.is_some() {
+            return Err(AnswerError::question(
+                "give either `wishes` or `prefer`, about the jobs that wait, or `goals` and a `workload`",
+            ));
+        }
+        warnings.add(site.warnings());
+        require_working(site, &template)?;
+        let answer = if has_wishes {
+            Self::of_queue(site, &template, question, watch)?
+        } else {
+            Self::of_log(site, &template, question, warnings, watch)?
+        };
+        let is_complete = match &answer.fit {
+            Fit::Wishes(fit) => fit.is_complete,
+            Fit::Goals(fit) => fit.is_complete,
+        };
+        if !is_complete {
+            warnings.add(["interrupted: this is the best so far"]);
+        }
+        Ok(answer)
+    }
+
+    /// Finds the constants that meet wishes about the jobs that wait.
+    fn of_queue(
+        site: &Site,
+        template: &Template,
+        question: &FitQuestion,
+        watch: &Watch<'_>,
+    ) -> Result<Self, AnswerError> {
+        let wishes = question.wishes()?;
+        let options = question.search.for_wishes();
+        let fit = fit_wishes(site, template, &wishes, &options, &mut |ended| {
+            watch(Some((ended.met, ended.total)))
+        });
+        let fit = fit.map_err(wish_error)?;
+        Ok(Self {
+            template: template.text().to_owned(),
+            to_set: FormulaToSet::new(site, &fit.formula, unmet_wishes(&fit)),
+            fit: Fit::Wishes(fit),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Finds the constants that meet goals about the waits of a log.
+    fn of_log(
+        site: &Site,
+        template: &Template,
+        question: &FitQuestion,
+        warnings: &mut Warnings,
+        watch: &Watch<'_>,
+    ) -> Result<Self, AnswerError> {
+        let in_force = match &question.old {
+            Some(text) => {
+                let given = GivenFormula::new(FormulaText::new(text)?, site.numbers());
+                given.parsed()?;
+                Some(given.source.text)
+            }
+            None => site.formula_text().ok().map(|formula| formula.text),
+        };
+        let formulas = formulas_read(template, in_force.as_deref());
+        let formulas: Vec<&Formula> = formulas.iter().collect();
+        let log = &question.log;
+        let goals = question.goals.as_deref();
+        let (workload, goals) = log.open(log.rules(), site, &formulas, goals, warnings)?;
+        warnings.add(log_counts(&workload));
+        let Some(goals) = &goals else {
+            return Err(AnswerError::question("`goals` are missing"));
+        };
+        let options = question.for_goals(in_force);
+        let observer = |progress| {
+            watch(match progress {
+                FitProgress::Simulating => None,
+                FitProgress::Simulated {
+                    evaluations,
+                    planned,
+                } => Some((evaluations, planned)),
+            })
+        };
+        let fit = fit_goals(site, template, &workload, goals, &options, &observer);
+        let mut fit = fit.map_err(|error| match error {
+            FitError::Site(error) => error.into(),
+            FitError::TooShort { .. } => {
+                AnswerError::question(format!("{error}; `force` (--force) fits it all the same"))
+            }
+            error => AnswerError::question(error.to_string()),
+        })?;
+        Ok(Self {
+            template: template.text().to_owned(),
+            to_set: FormulaToSet::new(site, &fit.formula, not_advised(&fit)),
+            warnings: std::mem::take(&mut fit.held_out.warnings),
+            fit: Fit::Goals(Box::new(fit)),
+        })
+    }
+
+    /// Whether what is wanted is met, by a formula without an error.
+    pub fn is_fine(&self) -> bool {
+        let works = !self.to_set.has_errors();
+        match &self.fit {
+            Fit::Wishes(fit) => fit.is_feasible && works,
+            Fit::Goals(fit) => {
+                let is_advised = match fit.reason.recommendation() {
+                    Recommendation::Use => works,
+                    Recommendation::Keep => true,
+                    Recommendation::None => false,
+                };
+                is_advised && !fit.goals.iter().any(is_missed)
+            }
+        }
+    }
+}
+
+/// The server must take the template with its start values, and know its names.
+fn require_working(site: &Site, template: &Template) -> Result<(), AnswerError> {
+    let source = FormulaText::new(template.fill(&template.starts()))?;
+    // the check takes formulas, and which names exist does not depend on the numbers
+    let checked = site.check(&source.submitted(site.numbers()))?;
+    let mut fatal = checked.findings;
+    // other errors may be those of the start values, which the search leaves
+    fatal.retain(|found| {
+        found.severity == Severity::Error
+            && (checked.verdict == Verdict::Refused || found.code.name().starts_with(OF_NAMES))
+    });
+    if fatal.is_empty() {
+        return Ok(());
+    }
+    Err(AnswerError::Unusable(Box::new(source), fatal))
+}
+
+impl Serialize for FitAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fit = &self.fit;
+        match &self.fit {
+            Fit::Wishes(fit) => self.serialize_wishes(fit, serializer),
+            Fit::Goals(fit) => self.serialize_goals(fit, serializer),
+        }
+    }
+}
+
+impl Answer for FitAnswer {
+    fn document(&self) -> Document<'_> {
+        match &self.fit {
+            Fit::Wishes(fit) => self.wishes_document(fit),
+            Fit::Goals(fit) => goals_document(self, fit),
+        }
+    }
+}
+
+impl FitAnswer {
+    fn serialize_wishes<S: Serializer>(
+        &self,
+        fit: &WishFit,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let (recommendation, reason) = if fit.is_feasible {
             (Recommendation::Use, "wishes met")
         } else {
@@ -69,11 +474,8 @@ impl Serialize for WishFitAnswer<'_> {
         };
         answer.serialize(serializer)
     }
-}
 
-impl Answer for WishFitAnswer<'_> {
-    fn document(&self) -> Document<'_> {
-        let fit = &self.fit;
+    fn wishes_document<'a>(&'a self, fit: &'a WishFit) -> Document<'a> {
         let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
@@ -110,44 +512,12 @@ impl Answer for WishFitAnswer<'_> {
             read_on: "jsf compare --new F --site DIR",
         }
     }
-}
 
-/// Why no command sets a formula that does not meet all wishes; `None` if it does.
-fn unmet_wishes(fit: &WishFit) -> Option<String> {
-    if fit.is_feasible {
-        return None;
-    }
-    let WishesMet { total, met, .. } = fit.wishes;
-    let unmet = total.saturating_sub(met);
-    let are = if unmet == 1 { "is" } else { "are" };
-    Some(format!("{unmet} of {total} wishes {are} not met"))
-}
-
-/// A fit to goals, and the command that sets its formula.
-#[derive(Debug)]
-pub struct GoalFitAnswer<'a> {
-    /// The template.
-    template: &'a str,
-    /// The fit.
-    pub fit: GoalFit,
-    /// The command that sets the formula.
-    pub to_set: FormulaToSet,
-}
-
-impl<'a> GoalFitAnswer<'a> {
-    /// The answer.
-    pub fn new(site: &Site, template: &'a Template, fit: GoalFit) -> Self {
-        Self {
-            template: template.text(),
-            to_set: FormulaToSet::new(site, &fit.formula, not_advised(&fit)),
-            fit,
-        }
-    }
-}
-
-impl Serialize for GoalFitAnswer<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fit = &self.fit;
+    fn serialize_goals<S: Serializer>(
+        &self,
+        fit: &GoalFit,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let held_out = &fit.held_out;
         let recommendation = fit.reason.recommendation();
         let wait = &held_out.difference.wait;
@@ -172,6 +542,7 @@ impl Serialize for GoalFitAnswer<'_> {
         let answer = object! {
             #[serde(flatten)]
             fit,
+            warnings: &self.warnings,
             #[serde(flatten)]
             to_set: &self.to_set,
             feasible: recommendation != Recommendation::None,
@@ -205,6 +576,17 @@ impl Serialize for GoalFitAnswer<'_> {
         };
         answer.serialize(serializer)
     }
+}
+
+/// Why no command sets a formula that does not meet all wishes; `None` if it does.
+fn unmet_wishes(fit: &WishFit) -> Option<String> {
+    if fit.is_feasible {
+        return None;
+    }
+    let WishesMet { total, met, .. } = fit.wishes;
+    let unmet = total.saturating_sub(met);
+    let are = if unmet == 1 { "is" } else { "are" };
+    Some(format!("{unmet} of {total} wishes {are} not met"))
 }
 
 /// Why no command sets a formula that is not better; `None` if it is.
@@ -254,22 +636,11 @@ fn constants_section(fit: &WishFit) -> Section<'_> {
 const MAX_ERRORS: usize = 3;
 
 /// What is known of a formula that may be set.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug)]
 pub struct FormulaToSet {
-    /// The command that sets it.
-    #[serde(rename = "qmgr")]
-    command: Option<String>,
-    /// Why there is no command.
-    #[serde(rename = "qmgr_obstacle")]
-    obstacle: Option<String>,
-    /// Its errors, such as jobs for which it fails.
-    #[serde(
-        serialize_with = "serialize_errors",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    errors: Vec<Diagnostic>,
+    /// The command that sets it, or why there is none.
+    command: Result<String, String>,
     /// The result of checking it, also on the jobs of the queue if the site has them.
-    #[serde(skip)]
     checked: Option<Checked>,
 }
 
@@ -277,44 +648,39 @@ impl FormulaToSet {
     /// Checks a formula as `jsf check --qmgr` does, which prints no command for a formula with an
     /// error. `not_advised` says why it is not to be set in any case.
     fn new(site: &Site, formula: &str, not_advised: Option<String>) -> Self {
-        let mut to_set = Self::default();
-        let command = match site.check_text(formula) {
-            Ok(checked) => {
-                let errors = checked.findings.iter();
-                let errors = errors.filter(|found| found.severity == Severity::Error);
-                to_set.errors = errors.cloned().collect();
-                let command = checked_command(site, formula, &checked, &to_set.errors);
-                to_set.checked = Some(checked);
-                command
-            }
-            Err(error) => Err(format!("the formula cannot be checked: {error}")),
+        let checked = site.check_text(formula);
+        let command = match (not_advised, &checked) {
+            // that a formula is not advised counts more than how it could be set
+            (Some(obstacle), _) => Err(obstacle),
+            (None, Ok(checked)) => checked_command(site, formula, checked),
+            (None, Err(error)) => Err(format!("the formula cannot be checked: {error}")),
         };
-        // that a formula is not advised counts more than how it could be set
-        match (command, not_advised) {
-            (_, Some(obstacle)) | (Err(obstacle), None) => to_set.obstacle = Some(obstacle),
-            (Ok(command), None) => to_set.command = Some(command),
+        Self {
+            command,
+            checked: checked.ok(),
         }
-        to_set
+    }
+
+    /// The errors, such as jobs for which the formula fails.
+    fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.checked.iter().flat_map(errors_of)
     }
 
     /// Whether the formula has an error, or the server refuses it.
-    pub fn has_errors(&self) -> bool {
-        !self.errors.is_empty() || self.checked.as_ref().is_some_and(is_refused)
+    fn has_errors(&self) -> bool {
+        self.errors().next().is_some() || self.checked.as_ref().is_some_and(is_refused)
     }
 
     /// The command on a line that can be copied, or why it is missing.
     fn section(&self) -> Section<'_> {
-        if let Some(command) = &self.command {
-            return Section::new("to set it").draw(move |_| command.clone());
-        }
-        let obstacle = self.obstacle.as_deref().unwrap_or_default();
-        let mut errors = Vec::new();
-        for found in self.errors.iter().take(MAX_ERRORS) {
-            errors.push(brief_finding(found, ""));
-        }
+        let obstacle = match &self.command {
+            Ok(command) => return Section::new("to set it").draw(move |_| command.clone()),
+            Err(obstacle) => obstacle,
+        };
+        let errors = self.errors().take(MAX_ERRORS);
         Section::new("not to be set")
             .prose(format!("No command is given: {obstacle}."))
-            .list(errors)
+            .list(errors.map(|found| brief_finding(found, "")).collect())
     }
 
     /// What is wrong with the formula on the queue, as a sentence: it fails for jobs, is refused,
@@ -323,23 +689,37 @@ impl FormulaToSet {
         if let Some(sentence) = verdict_sentence(self.checked.as_ref()?, "the formula") {
             return Some(sentence);
         }
-        let message = &self.errors.first()?.message;
+        let message = &self.errors().next()?.message;
         Some(format!("The formula has an error: {message}."))
     }
 }
 
+impl Serialize for FormulaToSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut errors = Vec::new();
+        for found in self.errors() {
+            errors.push(object! { code: found.code, message: &found.message });
+        }
+        let to_set = object! {
+            qmgr: self.command.as_ref().ok(),
+            qmgr_obstacle: self.command.as_ref().err(),
+            #[serde(flatten)]
+            errors: (!errors.is_empty()).then_some(object! { errors }),
+        };
+        to_set.serialize(serializer)
+    }
+}
+
+fn errors_of(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
+    let findings = checked.findings.iter();
+    findings.filter(|found| found.severity == Severity::Error)
+}
+
 /// The command that sets a formula; the error is the reason why it cannot be set.
-fn checked_command(
-    site: &Site,
-    formula: &str,
-    checked: &Checked,
-    errors: &[Diagnostic],
-) -> Result<String, String> {
-    if !errors.is_empty() {
-        let mut codes: Vec<&str> = errors.iter().map(|found| found.code.name()).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        let codes = codes.join(", ");
+fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<String, String> {
+    let codes: BTreeSet<&str> = errors_of(checked).map(|found| found.code.name()).collect();
+    if !codes.is_empty() {
+        let codes = Vec::from_iter(codes).join(", ");
         return Err(format!(
             "`jsf check` finds an error in the formula ({codes})"
         ));
@@ -355,20 +735,5 @@ fn checked_command(
         Ok(in_force) => in_force.before,
         Err(_) => String::new(),
     };
-    let object = object_or_server(&before);
-    let command = set_command_for(&object, formula).map_err(|refusal| refusal.message)?;
-    // escaped it would set another formula, and as it is it would reach the terminal
-    if printable_lines(&command) != command {
-        return Err("the formula has control characters".to_owned());
-    }
-    Ok(command)
-}
-
-fn serialize_errors<S: Serializer>(
-    errors: &[Diagnostic],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(errors.iter().map(|found| {
-        object! { code: found.code, message: &found.message }
-    }))
+    set_command(&object_or_server(&before), formula)
 }

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome,
         _ => read_formula(formula, None)?,
     };
     given.show(&site, true);
-    let (bundle, _) = answered("reading the jobs", false, |warnings| {
+    let (bundle, _) = answered("reading the jobs", false, |warnings, _| {
         warnings.add(site.warnings());
         let bundle = site.to_bundle()?;
         warnings.add(bundle.warnings.clone());

@@ -22,13 +22,14 @@ use jsf_openpbs::order::NotConsidered;
 use jsf_site::{JobsToRank, RankRequest, RankedQueue, Rule, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer::{CsvText, Each, guarded, object, write_in_order};
-#[cfg(feature = "command")]
-use crate::cli::args::number_of_jobs;
-use crate::found::{AnswerError, Warnings};
+use crate::answer_error::AnswerError;
+use crate::answer_formats::{CsvText, Each, guarded, object, write_in_order};
 use crate::given_formula::GivenFormula;
 use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows};
+#[cfg(feature = "command")]
+use crate::value_parsers::number_of_jobs;
 use crate::view::words::clock_time;
+use crate::warnings::Warnings;
 
 /// A ranking, ready to be written.
 pub struct RankAnswer<'a> {

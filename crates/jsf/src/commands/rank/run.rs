@@ -4,9 +4,9 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::answer::Format;
+use crate::answer_formats::Format;
 use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, ReportArgs, format};
-use crate::cli::messages::{answered, show_rankings};
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::commands::rank::RankAnswer;
@@ -68,16 +68,14 @@ pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome,
         is_for_page: arguments.report.is_given(),
         ..arguments.question.clone()
     };
-    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings| {
+    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings, _| {
         RankAnswer::new(&site, given, question, warnings)
     })?;
-    show_rankings(&answer, format, arguments.queue.site.on_error);
     Output {
         has_asked_rows: arguments.question.top.is_some(),
         cells: arguments.csv.cells(),
         page_file: arguments.report.page_file(vec![&site], Vec::new()),
         ..Output::new(arguments.answer, &warnings)
     }
-    .write(&answer, out)?;
-    Ok(Outcome::of_answer(&answer))
+    .write_ranking(&answer, arguments.queue.site.on_error, out)
 }

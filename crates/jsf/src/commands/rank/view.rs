@@ -9,7 +9,7 @@ use job_sort_formula::rank::explain::nearest_double;
 use jsf_openpbs::amounts;
 use jsf_site::RankedQueue;
 
-use crate::answer::{Answer, CsvText, Format};
+use crate::answer_formats::{Answer, CsvText, Format};
 use crate::commands::rank::{Job, RankAnswer};
 use crate::commands::shares::view::tree_section;
 use crate::given_formula::GivenFormula;

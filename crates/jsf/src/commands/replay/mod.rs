@@ -9,11 +9,12 @@ use jsf_openpbs::log_comparison::{Cause, CauseKind, Difference, NotCaptured, Rep
 use jsf_site::{FileSource, Site};
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, object};
-use crate::found::{AnswerError, Warnings};
+use crate::answer_error::AnswerError;
+use crate::answer_formats::{Answer, object};
 use crate::given_formula::GivenFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
+use crate::warnings::Warnings;
 
 /// The values in a log against those of a formula.
 #[derive(Debug)]

@@ -60,9 +60,11 @@ pub(crate) fn run(arguments: &ReplayArgs, out: &mut impl Write) -> Result<Outcom
     given.parsed()?;
     let outcome = check_and_report(&site, &given)?;
     let log = FileSource::from(&*arguments.log);
-    let (answer, warnings) = answered("comparing the values", format.is_document(), |warnings| {
-        ReplayAnswer::new(&site, given, log, warnings)
-    })?;
+    let (answer, warnings) = answered(
+        "comparing the values",
+        format.is_document(),
+        |warnings, _| ReplayAnswer::new(&site, given, log, warnings),
+    )?;
     Output::new(arguments.answer, &warnings).write(&answer, out)?;
     if answer.replay.unexplained > 0 || answer.replay.is_empty() {
         return Ok(Outcome::Findings);

@@ -7,12 +7,11 @@ use clap::Args;
 
 use crate::cli::args::{AnswerArgs, FormulaArgs, FormulaOptions, ReportArgs};
 use crate::cli::formula::read_formula;
-use crate::cli::messages::{answered, show_rankings};
+use crate::cli::messages::answered;
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
 use crate::cli::site::{PolicyArg, SiteArgs};
-use crate::commands::shares::answer::AssessedShares;
-use crate::commands::shares::question::SharesQuestion;
+use crate::commands::shares::{SharesAnswer, SharesQuestion};
 use crate::given_formula::GivenFormula;
 
 /// `jsf shares`
@@ -78,16 +77,15 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         has_all_policies: arguments.site.policy == Some(PolicyArg::All),
         ..arguments.question.clone()
     };
-    let (shares, warnings) = answered("computing the shares", format.is_document(), |warnings| {
-        AssessedShares::new(&site, given, question, warnings)
-    })?;
-    let answer = shares.answer(format.is_document());
-    show_rankings(&answer, format, arguments.site.on_error);
+    let (answer, warnings) = answered(
+        "computing the shares",
+        format.is_document(),
+        |warnings, _| SharesAnswer::new(&site, given, question, warnings),
+    )?;
     let read_files = arguments.formula_file.iter().collect();
     Output {
         page_file: arguments.report.page_file(vec![&site], read_files),
         ..Output::new(arguments.answer, &warnings)
     }
-    .write(&answer, out)?;
-    Ok(Outcome::of_answer(&answer))
+    .write_ranking(&answer, arguments.site.on_error, out)
 }

@@ -11,10 +11,10 @@ use jsf_openpbs::pbs_tree::MIN_USAGE;
 use jsf_site::{ComparedQueue, RankedQueue};
 use serde_json::Value;
 
-use crate::answer::Answer;
-use crate::commands::shares::answer::{
-    Change, Places, PolicyView, SharesAnswer, depths, difference, end_of_path, excess, share_part,
-    shares, usage_part,
+use crate::answer_formats::Answer;
+use crate::commands::shares::{
+    Change, PolicyView, SharesAnswer, depths, difference, end_of_path, excess, share_part, shares,
+    usage_part,
 };
 use crate::given_formula::GivenFormula;
 use crate::view::charts::{Intervals, Row};
@@ -35,16 +35,17 @@ const MOST_NAMED: usize = 5;
 /// A smaller part of a whole is written as 0.
 const LEAST_SHOWN: f64 = 5e-7;
 
-impl Answer for SharesAnswer<'_> {
+impl Answer for SharesAnswer {
     fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
         let places = self.places.iter();
         places
-            .map(|places| (places.given, &places.queue.sides.new))
+            .map(|(given, queue)| (given, &queue.sides.new))
             .collect()
     }
 
     fn document(&self) -> Document<'_> {
-        let views = &self.shown[..];
+        let mut views = self.views(true);
+        views.sort_by_key(|view| self.is_of_others && view.is_pbs());
         let is_one = views.len() == 1;
         let mut document = Document {
             command: "jsf shares",
@@ -58,7 +59,7 @@ impl Answer for SharesAnswer<'_> {
             return document;
         };
         let mut policies = Fact::with_lines("policy", Vec::new());
-        for view in views {
+        for view in &views {
             policies.lines.push(view.policy.description.clone());
         }
         document.facts.push(policies.in_full_if(!is_one));
@@ -72,18 +73,18 @@ impl Answer for SharesAnswer<'_> {
         sections.push(tree_section(first.assessed));
         if is_assumed {
             sections.extend(views.iter().filter_map(changes_section));
-            if let Some(places) = self.places {
-                sections.extend(places_sections(places));
+            if let Some((given, queue)) = &self.places {
+                sections.extend(places_sections(given, queue));
             }
         } else {
             document.facts.extend(entity_facts(first));
             if is_brief {
-                sections.extend(over_and_under_section(views));
+                sections.extend(over_and_under_section(&views));
             }
-            sections.push(nodes_section(views).in_full_if(is_brief));
+            sections.push(nodes_section(&views).in_full_if(is_brief));
         }
         if is_assumed || !is_one {
-            for view in views {
+            for view in &views {
                 let section = Section::new(format!("shares under {}", view.name())).on_page();
                 sections.push(section.table(shares_table(view, true)));
             }
@@ -93,7 +94,7 @@ impl Answer for SharesAnswer<'_> {
 }
 
 /// What the assumed usage changes, or the entities that are farthest from their shares.
-fn headline(answer: &SharesAnswer<'_>, view: &PolicyView<'_>) -> String {
+fn headline(answer: &SharesAnswer, view: &PolicyView<'_>) -> String {
     if let Some(before) = view.before() {
         return assumed_headline(answer, view, &before);
     }
@@ -133,7 +134,7 @@ fn headline(answer: &SharesAnswer<'_>, view: &PolicyView<'_>) -> String {
 
 /// Who gains and who loses most by the assumed usage, and how many jobs move.
 fn assumed_headline(
-    answer: &SharesAnswer<'_>,
+    answer: &SharesAnswer,
     view: &PolicyView<'_>,
     before: &PolicyView<'_>,
 ) -> String {
@@ -167,7 +168,7 @@ fn assumed_headline(
     if clauses.is_empty() {
         clauses.push("no factor is known to change".to_owned());
     }
-    if let Some(Places { queue, .. }) = answer.places {
+    if let Some((_, queue)) = &answer.places {
         let moved = grouped_number(moved_jobs(queue).len());
         let all = grouped_count(queue.comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));
@@ -226,7 +227,7 @@ fn entities(view: &PolicyView<'_>) -> Vec<NodeId> {
 }
 
 /// The entities that use most more than their shares, and those that use most less, in this order.
-fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>> {
+fn over_and_under_section<'a>(views: &[PolicyView<'a>]) -> Option<Section<'a>> {
     let first = views.first()?;
     let entities = entities_by_excess(first.assessed, first.nodes.clone());
     let over = farthest_with_shares(first.assessed, entities, MOST_OF_EACH);
@@ -272,14 +273,14 @@ fn over_and_under_section<'a>(views: &'a [PolicyView<'a>]) -> Option<Section<'a>
 }
 
 /// The factors of the nodes of one tree under a policy, whose tree may differ.
-struct Factors<'a> {
-    view: &'a PolicyView<'a>,
+struct Factors<'v> {
+    view: &'v PolicyView<'v>,
     /// The node of its tree with the path of each node, by index.
     nodes: Vec<Option<NodeId>>,
 }
 
-impl<'a> Factors<'a> {
-    fn new(first: &PolicyView<'_>, view: &'a PolicyView<'a>) -> Self {
+impl<'v> Factors<'v> {
+    fn new(first: &PolicyView<'_>, view: &'v PolicyView<'v>) -> Self {
         let nodes = counterparts(first.tree(), view.tree());
         Self { view, nodes }
     }
@@ -369,7 +370,7 @@ fn shown_name(tree: &ShareTree, node: NodeId) -> &str {
 }
 
 /// The nodes with the numbers of the only policy, or with the factors of all of them.
-fn nodes_section<'a>(views: &'a [PolicyView<'a>]) -> Section<'a> {
+fn nodes_section<'a>(views: &[PolicyView<'a>]) -> Section<'a> {
     let first = &views[0];
     let table = match views {
         [only] => shares_table(only, true),
@@ -415,7 +416,7 @@ fn number_cell(value: &Value) -> Cell<'static> {
 }
 
 /// The factors of several policies side by side.
-fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> Table<'a> {
+fn factors_table<'a>(first: &PolicyView<'a>, views: &[PolicyView<'a>]) -> Table<'a> {
     let tree = first.tree();
     let mut columns = vec![
         Column::name("name", 9),
@@ -427,17 +428,17 @@ fn factors_table<'a>(first: &'a PolicyView<'a>, views: &'a [PolicyView<'a>]) -> 
         columns.push(Column::number(view.name(), 6));
         factors.push(Factors::new(first, view));
     }
-    let named = iter::zip(&first.nodes, name_cells(first)).collect();
-    Table::new(columns, named, move |(node, name)| {
-        let node = **node;
+    let mut rows = Vec::new();
+    for (&node, name) in iter::zip(&first.nodes, name_cells(first)) {
         let mut cells = cells![
-            name.clone(),
+            name,
             number_cell(&shares(tree.shares(node))),
             Cell::significant(tree.usage(node)),
         ];
         cells.extend(factors.iter().map(|factors| factors.cell(node)));
-        cells
-    })
+        rows.push(cells);
+    }
+    Table::from_rows(columns, rows)
 }
 
 /// The importance of a column of numbers.
@@ -509,7 +510,7 @@ fn effect(change: &Change) -> f64 {
 }
 
 /// The places of the jobs of each entity, and then the jobs that move.
-fn places_sections(Places { given, queue }: Places<'_>) -> Vec<Section<'_>> {
+fn places_sections<'a>(given: &GivenFormula, queue: &'a ComparedQueue) -> Vec<Section<'a>> {
     let mut sections =
         vec![Section::new("places").prose(format!("by `{}`", given.text().trim_end()))];
     let moved = moved_jobs(queue);
@@ -651,6 +652,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
+    use crate::commands::shares::{AssumedUsage, SharesQuestion};
     use crate::view::document::TerminalStyle;
 
     /// The lines of the tables, as they are and with a charge, in a terminal of this width.
@@ -670,7 +672,6 @@ mod tests {
         charged.charge(bob, 1e6).expect("a usage");
         let [before, after] = [tree, charged]
             .map(|tree| AssessedTree::new(tree, &FairTree::new(PolicyRules::Scheduler)));
-        let nodes: Vec<NodeId> = after.tree().nodes().collect();
         let changes = [UsageChange::Charge {
             name: "Bob".to_owned(),
             amount: 1e6,
@@ -689,9 +690,14 @@ mod tests {
             };
             let mut text = Vec::new();
             let answer = SharesAnswer {
-                shown: vec![PolicyView::new(&policy, nodes.clone())],
-                views: Vec::new(),
-                changes: &changes,
+                question: SharesQuestion {
+                    assumed: AssumedUsage {
+                        changes: changes.to_vec(),
+                    },
+                    ..SharesQuestion::default()
+                },
+                is_of_others: false,
+                policies: vec![policy],
                 places: None,
             };
             let document = answer.document();

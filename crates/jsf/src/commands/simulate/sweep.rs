@@ -11,15 +11,16 @@ use jsf_site::{FormulaText, Site, SiteError};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::answer::{Answer, CsvText, CsvWriter, Format, object};
+use crate::answer_formats::{Answer, CsvText, CsvWriter, Format, object};
 use crate::cli::formula::read_formula;
 use crate::cli::interrupt::{end_simulation_at_interrupt, on_all_cores, until_interrupted};
-use crate::cli::messages::warn;
+use crate::cli::messages::{answered, warn};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::Output;
-use crate::commands::simulate::simulate_args::{Param, SimulateArgs, is_name};
-use crate::commands::simulate::simulated_log::{Simulation, meets_goals};
-use crate::given_formula::GivenFormula;
+use crate::commands::simulate::run::SimulateArgs;
+use crate::commands::simulate::{SimulateQuestion, SimulatedLog, meets_goals};
+use crate::log_options::log_counts;
+use crate::value_parsers::number_within;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::goals::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
@@ -27,10 +28,73 @@ use crate::view::words::{count, duration, grouped_count, percent, significant};
 /// The most combinations of values: each is a run, and all answers are kept until the last one.
 const MAX_RUNS: usize = 100_000;
 
+/// The values that are filled into a formula for a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// The name in braces.
+    pub name: String,
+    /// The values, as they are written into the formula.
+    pub values: Vec<String>,
+}
+
+/// The most values of a parameter.
+const MAX_VALUES: usize = 10_000;
+
+/// Parses `a=1,2,5` or `a=1:10:4`.
+pub(crate) fn param(text: &str) -> Result<Param, String> {
+    let expected = "expected NAME=1,2,5 or NAME=LOW:HIGH:COUNT, such as a=1:10:4";
+    let (name, values) = text.split_once('=').ok_or(expected)?;
+    let name = name.trim().to_owned();
+    if !is_name(&name) {
+        return Err(expected.to_owned());
+    }
+    let mut listed = Vec::new();
+    match values.split(':').collect::<Vec<_>>()[..] {
+        [low, high, count] => {
+            let count = number_within(count.trim(), 2..=MAX_VALUES, "").map_err(|_| expected)?;
+            let low = finite(low).ok_or(expected)?;
+            let high = finite(high).ok_or(expected)?;
+            let step = (high - low) / (count - 1) as f64;
+            for index in 0..count {
+                listed.push((low + step * index as f64).to_string());
+            }
+        }
+        [list] => {
+            for value in list.split(',') {
+                listed.push(value.trim().to_owned());
+            }
+        }
+        _ => return Err(expected.to_owned()),
+    }
+    for value in &listed {
+        if finite(value).is_none() {
+            return Err(format!("`{value}` is not a number; {expected}"));
+        }
+    }
+    Ok(Param {
+        name,
+        values: listed,
+    })
+}
+
+/// Whether a text in braces is the name of a parameter.
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && !text.contains(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+}
+
+fn finite(text: &str) -> Option<f64> {
+    // `inf` and `nan` are numbers for Rust, and names in a formula
+    let value: f64 = text.trim().parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
 /// Simulates the formula with each combination of the values that are to be filled in.
 pub(crate) fn sweep(
     arguments: &SimulateArgs,
     site: &Site,
+    question: &SimulateQuestion,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
     if arguments.answer.format == Format::Swf {
@@ -58,16 +122,25 @@ pub(crate) fn sweep(
         text: filled(&template.text, &arguments.param, &first),
         ..template.clone()
     };
-    let filled = GivenFormula::new(filled, arguments.site.numbers);
-    let simulation = Simulation::read(arguments, site, &[&filled])?;
+    let submitted = filled.submitted(site.numbers());
+    let is_document = arguments.answer.format.is_document();
+    let (log, warnings) = answered("reading the log", is_document, |warnings, _| {
+        // a formula that does not parse is refused when it is simulated
+        let formulas = Vec::from_iter(submitted.formula().ok());
+        let log = SimulatedLog::read(site, question, &formulas, warnings)?;
+        if !is_document {
+            warnings.add(log_counts(&log.workload));
+        }
+        Ok(log)
+    })?;
     end_simulation_at_interrupt();
     let combinations = combinations(&arguments.param)?;
     let runs = on_all_cores("simulating", combinations.len(), |index| {
-        run_one(&simulation, &template.text, &combinations[index])
+        run_one(&log, &template.text, &arguments.param, &combinations[index])
     })?;
     let no_waits = runs.iter().find_map(|run| run.no_waits.as_deref());
     if let Some(warning) = no_waits
-        && !arguments.answer.format.is_document()
+        && !is_document
     {
         warn(warning);
     }
@@ -77,30 +150,25 @@ pub(crate) fn sweep(
         runs: &runs,
         warnings: no_waits.as_slice(),
     };
-    Output::new(arguments.answer, &[]).write(&answer, out)?;
+    Output::new(arguments.answer, &warnings).write(&answer, out)?;
     let is_met = runs.iter().any(|run| meets_goals(&run.goals));
     Ok(Outcome::fine_if(is_met))
 }
 
 /// One run; `None` after Ctrl-C.
 fn run_one(
-    simulation: &Simulation<'_>,
+    log: &SimulatedLog<'_>,
     template: &str,
+    params: &[Param],
     values: &[String],
 ) -> Result<Option<SweptRun>, CliError> {
-    let params = &simulation.arguments.param;
     let text = filled(template, params, values);
     let formula = match Formula::parse(&text) {
         Ok(formula) => formula,
         Err(error) => return Err(CliError::content(format!("`{text}`: {error}"))),
     };
-    let Simulation {
-        workload,
-        goals,
-        warm_up,
-        ..
-    } = simulation;
-    let simulated = simulation.run_once(&formula, workload, &mut |_| until_interrupted());
+    let workload = &log.workload;
+    let simulated = log.simulate(&formula, workload, &mut |_| until_interrupted());
     let simulated = match simulated {
         // what is left in braces is a set in Python
         Err(SiteError::NotArithmetic) => {
@@ -118,8 +186,8 @@ fn run_one(
     if !simulated.schedule.is_complete {
         return Ok(None);
     }
-    let results = simulated.results(workload, *warm_up);
-    let goals = results.judge(goals.as_ref(), workload, &simulated.schedule, None);
+    let results = simulated.results(workload, log.warm_up);
+    let goals = results.judge(log.goals.as_ref(), workload, &simulated.schedule, None);
     let mut valued = Vec::new();
     for (param, value) in iter::zip(params, values) {
         valued.push((param.name.clone(), value.clone()));

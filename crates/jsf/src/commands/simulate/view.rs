@@ -6,141 +6,362 @@
 //! which a formula fails. The numbers are in the tables below it.
 
 use std::collections::BTreeSet;
+use std::ptr;
 
 use job_sort_formula::diagnostic::Code;
+use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_simulate::{
-    Difference, EvaluationErrors, GroupDifference, MeanChange, SHAKE_SECONDS, Shake, Validation,
-    Workload,
+    Decay, Difference, EvaluationErrors, GroupDifference, MeanChange, Preemptions, SHAKE_SECONDS,
+    Shake, Validation, Workload,
 };
+use jsf_site::{PolicyName, Role, SimulatedQueue};
 
-use crate::commands::simulate::log_facts::log_facts;
 use crate::commands::simulate::wait_tables::{
     all_jobs_section, class_sections, difference_sections, jobs_section, periods_section,
     shares_section, start_values_section,
 };
-use crate::commands::simulate::{Compared, SimulatedChangeAnswer, SimulationAnswer};
+use crate::commands::simulate::{SimulatedSide, SimulationAnswer};
+use crate::given_formula::GivenFormula;
+use crate::log_options::left_out_and_assumed;
 use crate::view::document::{Document, Fact, Section};
-use crate::view::findings::{brief_findings, verdict_sentence};
+use crate::view::findings::{brief_findings, drawn_findings_of_sides, verdict_sentence};
 use crate::view::goals::{goals_section, unmet};
-use crate::view::sections::without_most;
+use crate::view::sections::{facts_of, without_most, without_words};
 use crate::view::words::{
     capitalised, count, duration, first_few, first_few_quoted, grouped_count, grouped_number,
     part_of_jobs, percent, rough_duration, signed_rough_duration, signed_significant, significant,
+    waiting_time,
 };
 
 /// What becomes of the answer where the waits of the log are others than those of the formula.
 pub(crate) const DOUBT: &str = "The log's waits are not those under the formula in force in this model: unless another one was in \
                                 force, take the answer as a hypothesis.";
 
-/// What the formula of the old side is called.
-const OLD: &str = "the old formula";
-
-/// A side of a simulation, after what its formula is called.
-type NamedSide<'a> = (&'static str, &'a SimulationAnswer<'a>);
-
-/// The document of a simulation under a formula, or under the old and the new one.
-pub(crate) fn document<'a>(
-    new: &'a SimulationAnswer<'a>,
-    change: Option<&'a SimulatedChangeAnswer<'a>>,
-) -> Document<'a> {
-    let (mut first, mut facts, mut old_drawn) = (new, new.found.facts.clone(), &[][..]);
-    let mut validation = &new.validation;
-    let mut shake = &new.shake;
-    let mut sides = vec![new];
-    if let Some(change) = change {
-        first = &change.sides.old;
-        sides = vec![first, new];
-        facts = Fact::of_sides(&first.found.facts, &new.found.facts);
-        old_drawn = &first.found.drawn;
-        validation = &change.validation;
-        shake = &change.difference.shake;
-    }
-    facts.extend(log_facts(first));
-    let have_waits = sides.iter().all(|side| has_waits(side));
-    if have_waits {
-        facts.extend(validation.as_ref().map(validation_fact));
-    }
-    if let Some(shake) = shake {
-        facts.push(match change {
-            Some(_) => shaken_fact(shake, signed_rough_duration, signed_significant),
-            None => shaken_fact(shake, duration, significant),
-        });
-    }
-    let formulas = OldNew::new(&*first.formula, &*new.formula);
-    let mut sections = vec![Section::formulas(formulas.old, formulas.new)];
-    if let Some(checked) = &new.found.checked {
-        let old = change.and(first.found.checked.as_ref());
-        sections.extend(brief_findings(checked, old));
-    }
-    let mut warnings = warnings(&sides);
-    for side in named_sides(&sides) {
-        if is_mended(&side) {
-            warnings.extend(failing_clause(&side));
+impl SimulationAnswer<'_> {
+    /// What people see of it.
+    pub(crate) fn shown(&self) -> Document<'_> {
+        let (sides, first) = (self.sides(), self.first());
+        let have_waits = sides.iter().all(|side| self.has_waits(side));
+        let formulas = OldNew::new(&first.given, &self.new.given).map(GivenFormula::text);
+        let mut sections = vec![Section::formulas(formulas.old, formulas.new)];
+        if let Some(checked) = self.checked(&self.new) {
+            let old = self.change.as_ref().and_then(|(old, _)| self.checked(old));
+            sections.extend(brief_findings(checked, old));
+        }
+        let mut warnings = self.warnings();
+        for side in &sides {
+            if self.is_mended(side) {
+                warnings.extend(self.failing_clause(side));
+            }
+        }
+        if !warnings.is_empty() {
+            sections.push(Section::new("warnings").list(warnings));
+        }
+        let mut checked = Vec::new();
+        for side in &sides {
+            checked.extend(
+                self.checked(side)
+                    .map(|checked| (&side.given.source, checked)),
+            );
+        }
+        sections.extend(drawn_findings_of_sides(checked));
+        if have_waits {
+            sections.extend(self.wait_sections());
+        }
+        Document {
+            command: "jsf simulate",
+            title: self.title(),
+            headline: self.headline(),
+            facts: self.facts(have_waits),
+            sections,
+            read_on: "--report FILE.html",
         }
     }
-    if !warnings.is_empty() {
-        sections.push(Section::new("warnings").list(warnings));
-    }
-    let drawn = OldNew::new(old_drawn, &*new.found.drawn);
-    sections.extend(Section::findings_of_sides(formulas, drawn));
-    if have_waits {
-        sections.extend(wait_sections(
-            &sides,
-            change.map(|change| &change.difference),
-        ));
-    }
-    Document {
-        command: "jsf simulate",
-        title: title(first),
-        headline: headline(&sides, change),
-        facts,
-        sections,
-        read_on: "--report FILE.html",
-    }
-}
 
-/// The sections about waits, under one formula or under the old and the new one.
-fn wait_sections<'a>(
-    sides: &[&'a SimulationAnswer<'a>],
-    change: Option<&'a Compared>,
-) -> Vec<Section<'a>> {
-    let (Some(&first), Some(&last)) = (sides.first(), sides.last()) else {
-        return Vec::new();
-    };
-    let mut sections = Vec::from_iter(goals_section(OldNew::new(&first.goals, &last.goals)));
-    let difference = change.map(|change| &change.schedules);
-    sections.push(all_jobs_section(sides, difference));
-    match change {
-        None => sections.extend(class_sections(first)),
-        // the means of different jobs are not compared
-        Some(change) if change.schedules.is_of_same_jobs() => {
-            sections.extend(difference_sections(change));
+    /// The sections about waits.
+    fn wait_sections(&self) -> Vec<Section<'_>> {
+        let (sides, first) = (self.sides(), self.first());
+        let goals = OldNew::new(&*first.goals, &*self.new.goals);
+        let mut sections = Vec::from_iter(goals_section(goals));
+        let difference = self.change.as_ref().map(|(_, change)| &change.schedules);
+        sections.push(all_jobs_section(&sides, difference));
+        match &self.change {
+            None => sections.extend(class_sections(first)),
+            // the means of different jobs are not compared
+            Some((_, change)) if change.schedules.is_of_same_jobs() => {
+                sections.extend(difference_sections(change));
+            }
+            Some(_) => {}
         }
-        Some(_) => {}
+        sections.push(start_values_section(&self.new));
+        sections.push(periods_section(&sides));
+        sections.extend(shares_section(&sides));
+        sections.push(jobs_section(self));
+        sections
     }
-    sections.push(start_values_section(last));
-    sections.push(periods_section(sides));
-    sections.extend(shares_section(sides));
-    sections.push(jobs_section(first, change.and(Some(last))));
-    sections
-}
 
-/// The sides after what their formulas are called, the new one first.
-pub(crate) fn named_sides<'a>(sides: &[&'a SimulationAnswer<'a>]) -> Vec<NamedSide<'a>> {
-    match *sides {
-        [old, new] => vec![("the new formula", new), (OLD, old)],
-        _ => sides.iter().map(|side| ("the formula", *side)).collect(),
+    /// What the formula of a side is called.
+    fn name(&self, side: &SimulatedSide) -> &'static str {
+        match &self.change {
+            None => "the formula",
+            Some((old, _)) if ptr::eq(old, side) => "the old formula",
+            Some(_) => "the new formula",
+        }
     }
-}
 
-/// Whether the waits under a formula say anything: a formula that the scheduler cannot work with,
-/// or that fails for all jobs, leaves them in the order of their submission.
-fn has_waits(answer: &SimulationAnswer<'_>) -> bool {
-    let found = &answer.found;
-    let fails_for_all = matches!(&found.failing, Some(failing) if failing.are_all);
-    !fails_for_all && !found.checked.as_ref().is_some_and(is_fatal)
+    /// Whether the waits under a formula say anything: a formula that the scheduler cannot work
+    /// with, or that fails for all jobs, leaves them in the order of their submission.
+    fn has_waits(&self, side: &SimulatedSide) -> bool {
+        let fails_for_all = matches!(&side.failing, Some(failing) if failing.are_all);
+        !fails_for_all && !self.checked(side).is_some_and(is_fatal)
+    }
+
+    /// The warnings about the simulations, those that only one of two has after what its formula is
+    /// called.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let sides = self.sides();
+        let mut warnings = Vec::new();
+        for side in &sides {
+            for text in &side.simulated.warnings {
+                let mut others = sides.iter();
+                let is_shared = others.all(|other| other.simulated.warnings.contains(text));
+                let warning = if is_shared {
+                    text.clone()
+                } else {
+                    format!("under {}: {text}", self.name(side))
+                };
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+        }
+        warnings
+    }
+
+    /// What was simulated: how much of a log, on which machine.
+    fn title(&self) -> String {
+        let workload = &self.log.workload;
+        // of the submissions: how long the last jobs run depends on the formula
+        let last = workload.jobs().last().map_or(0, |job| job.submit);
+        let log = rough_duration((last - workload.begin(0)) as f64);
+        let processors = self.first().simulated.processors.total;
+        format!(
+            "job_sort_formula: waits over {log} of the log, {}",
+            count(processors as usize, "processor")
+        )
+    }
+
+    /// The rules, those of both sides together, then what was made of the log.
+    fn facts(&self, have_waits: bool) -> Vec<Fact> {
+        let first = self.first();
+        let mut facts = self.rules(&self.new);
+        if let Some((old, _)) = &self.change {
+            facts = Fact::of_sides(&self.rules(old), &facts);
+        }
+        // without backfilling, a job that never fits would hold back all others for ever
+        let too_large = first.simulated.schedule.too_large.len();
+        for (heading, text) in left_out_and_assumed(&self.log.workload, too_large) {
+            facts.push(Fact::new(heading, text));
+        }
+        let cut = self.cut(first);
+        if cut.jobs > 0 {
+            let part = cut.core_seconds as f64 / cut.all_core_seconds.max(1) as f64;
+            let text = format!(
+                "{} at the requested time, by {} core hours ({})",
+                count(cut.jobs, "run"),
+                significant(cut.core_seconds as f64 / 3600.0),
+                percent(part)
+            );
+            facts.push(Fact::new("cut", text));
+        }
+        if have_waits {
+            facts.extend(self.validation.as_ref().map(validation_fact));
+        }
+        if let Some(shake) = &self.shake {
+            facts.push(match self.change {
+                Some(_) => shaken_fact(shake, signed_rough_duration, signed_significant),
+                None => shaken_fact(shake, duration, significant),
+            });
+        }
+        facts
+    }
+
+    /// The rules of a simulation, of which those that make it believable are on the first screen,
+    /// and the machine unless its size was given.
+    fn rules(&self, side: &SimulatedSide) -> Vec<Fact> {
+        let site = self.log.site;
+        let simulated = &side.simulated;
+        let machine = Fact::new("machine", machine_in_words(simulated));
+        let mut facts = vec![
+            Fact::new("formula", side.given.text().trim_end()),
+            machine.in_full_if(simulated.processors.are_given()),
+        ];
+        let of_tree = [Role::Tree, Role::ResourceGroup, Role::SchedPriv];
+        if of_tree.into_iter().any(|role| site.files().has(role)) {
+            let whose = match self.log.question.rules {
+                PolicyRules::Documented => "the published document",
+                PolicyRules::Scheduler => "the daemon",
+            };
+            let decay = decay_in_words(simulated.decay);
+            // what `fairshare_factor` is depends on the policy: the first screen names one of Slurm
+            let policy = site.policy();
+            let text = format!(
+                "policy {} by the rules of {whose} (--rules); {decay}",
+                policy.as_str()
+            );
+            facts.push(Fact::new("fair share", text).in_full_if(policy == PolicyName::Pbs));
+        }
+        if self.log.warm_up > 0 {
+            facts.push(Fact::new("warm-up", self.warm_up_in_words()));
+        }
+        facts.extend(facts_of(&Vec::from_iter(site.python_rule())));
+        if !simulated.left_out.is_empty() {
+            facts.push(Fact::new("without", without_words(&simulated.left_out)).in_full());
+        }
+        if let Some(preemptions) = &simulated.schedule.preemptions {
+            facts.push(Fact::new("preemption", preemptions_in_words(preemptions)));
+        }
+        if !simulated.limits.is_empty() {
+            let limits = format!("running jobs of {}", simulated.limits.join(", "));
+            facts.push(Fact::new("limits", limits).in_full());
+        }
+        facts
+    }
+
+    /// Which of the first jobs do not count.
+    fn warm_up_in_words(&self) -> String {
+        let log = &self.log;
+        let reason = if log.is_until_decay {
+            ", until usage decays"
+        } else {
+            ""
+        };
+        let first = log.workload.jobs().first().map_or(0, |job| job.submit);
+        let jobs = log.workload.count_before(first.saturating_add(log.warm_up));
+        format!(
+            "{jobs} jobs of the first {} are left out{reason} (--warm-up)",
+            waiting_time(log.warm_up)
+        )
+    }
+
+    /// The verdicts on the formulas, then the goals, then the answer, if the waits say anything.
+    fn headline(&self) -> String {
+        let sides = self.sides();
+        let mut sentences = Vec::new();
+        for side in sides.iter().rev() {
+            sentences.extend(self.fatal_verdict(side));
+        }
+        if sentences.is_empty() {
+            for side in sides.iter().rev() {
+                sentences.extend(self.failure_sentences(side));
+            }
+        }
+        // the waits under a formula that is refused are not its own
+        if self.fatal_verdict(&self.new).is_none() {
+            sentences.extend(self.goals_sentences());
+        }
+        if sides.iter().all(|side| self.has_waits(side)) {
+            match &self.change {
+                Some((_, change)) => sentences.extend(self.change_sentences(&change.schedules)),
+                None => sentences.push(sentence(&self.new)),
+            }
+            // what the simulation does without, if that concerns more than a tenth of the jobs
+            let left_out = &self.first().simulated.left_out;
+            if let Some(names) = without_most(left_out, self.log.workload.jobs().len()) {
+                sentences.push(format!("The simulation does without {names}."));
+            }
+        }
+        sentences.join(" ")
+    }
+
+    /// The verdict on a formula that the scheduler cannot work with; `None` for one that works for
+    /// some jobs.
+    fn fatal_verdict(&self, side: &SimulatedSide) -> Option<String> {
+        let checked = self.checked(side).filter(|checked| is_fatal(checked))?;
+        verdict_sentence(checked, self.name(side))
+    }
+
+    /// How many jobs never start, for which jobs the formula fails, and whether it orders any.
+    fn failure_sentences(&self, side: &SimulatedSide) -> Vec<String> {
+        let formula = self.name(side);
+        let mut sentences = Vec::new();
+        let never = side.never_start();
+        if never > 0 {
+            let never = grouped_number(never);
+            let all = grouped_count(self.log.workload.jobs().len(), "job");
+            sentences.push(format!("{never} of {all} never start under {formula}."));
+        }
+        if let Some(clause) = self.failing_clause(side)
+            && !self.is_mended(side)
+        {
+            sentences.push(capitalised(&format!("{clause}.")));
+        }
+        let mut findings = self.checked(side).into_iter().flat_map(|one| &one.findings);
+        if findings.any(|found| found.code == Code::ConstantValue) {
+            sentences.push(capitalised(&format!(
+                "{formula} orders nothing: this is the order of submission."
+            )));
+        }
+        sentences
+    }
+
+    /// Whether a formula is the old one and works for some jobs: the new one may mend it, so for
+    /// which jobs it fails is no part of the answer.
+    fn is_mended(&self, side: &SimulatedSide) -> bool {
+        !ptr::eq(side, &self.new) && self.has_waits(side)
+    }
+
+    /// For which jobs the formula of a side fails; `None` if it works for all.
+    pub(crate) fn failing_clause(&self, side: &SimulatedSide) -> Option<String> {
+        let failing = side.failing.as_ref()?;
+        Some(format!("{} {}", self.name(side), failing.predicate))
+    }
+
+    /// Why the goals prove nothing, and those that are not met.
+    fn goals_sentences(&self) -> Vec<String> {
+        let goals = &self.new.goals;
+        let mut sentences = Vec::new();
+        let mut doubt = None;
+        if self.sides().iter().all(|side| self.has_no_waits(side)) {
+            doubt = Some("hardly any job waits");
+        } else if let Some((_, change)) = &self.change {
+            // that jobs never start is no matter of chance
+            let is_of_chance = self.new.never_start() == 0 && change.schedules.is_of_same_jobs();
+            if is_of_chance && change.schedules.wait.interval().is_none() {
+                doubt = Some("the log is too short");
+            }
+        }
+        if let Some(doubt) = doubt
+            && !goals.is_empty()
+        {
+            sentences.push(format!("The goals prove nothing here: {doubt}."));
+        }
+        if let Some(unmet) = unmet(goals) {
+            sentences.push(format!("{unmet}."));
+        }
+        sentences
+    }
+
+    /// The effect, and why it may be another one.
+    fn change_sentences(&self, schedules: &Difference) -> Vec<String> {
+        let mut sentences = vec![effect(schedules)];
+        if let Some(shake) = &self.shake
+            && schedules.is_of_same_jobs()
+            && shake.wait.is_larger_than(schedules.wait.difference())
+        {
+            sentences.push(format!(
+                "With submissions moved by up to {SHAKE_SECONDS} s, the change is {} to {}: seconds may decide this.",
+                signed_rough_duration(shake.wait.low),
+                signed_rough_duration(shake.wait.high)
+            ));
+        }
+        if matches!(&self.validation, Some(validation) if validation.is_doubtful()) {
+            sentences.push(DOUBT.to_owned());
+        }
+        sentences
+    }
 }
 
 /// Whether the scheduler cannot work with a formula, so that no waits are shown.
@@ -151,147 +372,52 @@ pub(crate) fn is_fatal(checked: &Checked) -> bool {
     )
 }
 
-/// The warnings about both sides, those that only one of them has after what its formula is called.
-pub(crate) fn warnings(sides: &[&SimulationAnswer<'_>]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (formula, side) in named_sides(sides).into_iter().rev() {
-        for text in &side.simulated.warnings {
-            let is_shared = sides
-                .iter()
-                .all(|side| side.simulated.warnings.contains(text));
-            let warning = if is_shared {
-                text.clone()
-            } else {
-                format!("under {formula}: {text}")
-            };
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-    }
-    warnings
-}
-
-/// What was simulated: how much of a log, on which machine.
-fn title(answer: &SimulationAnswer<'_>) -> String {
-    let jobs = answer.workload.jobs();
-    // of the submissions: how long the last jobs run depends on the formula
-    let span = jobs.last().map_or(0, |job| job.submit) - answer.workload.begin(0);
-    let log = rough_duration(span as f64);
+/// How often jobs gave way, and what was lost by it.
+fn preemptions_in_words(preemptions: &Preemptions) -> String {
+    let Preemptions {
+        suspended,
+        requeued,
+        deleted,
+        lost_core_seconds,
+    } = preemptions;
+    let hours = significant(*lost_core_seconds as f64 / 3600.0);
     format!(
-        "job_sort_formula: waits over {log} of the log, {}",
-        count(answer.simulated.processors.total as usize, "processor")
+        "jobs suspended {suspended} times, requeued {requeued}, deleted {deleted}; {hours} core hours lost"
     )
 }
 
-/// The verdicts on the formulas, then the goals, then the answer, if the waits say anything.
-fn headline(sides: &[&SimulationAnswer<'_>], change: Option<&SimulatedChangeAnswer<'_>>) -> String {
-    let named = named_sides(sides);
-    let mut sentences = Vec::new();
-    for side in &named {
-        sentences.extend(fatal_verdict(side));
-    }
-    let works = sentences.is_empty();
-    if works {
-        for side in &named {
-            sentences.extend(failure_sentences(side));
-        }
-    }
-    // the waits under a formula that is refused are not its own
-    if let Some(new) = named.first()
-        && fatal_verdict(new).is_none()
-    {
-        sentences.extend(goals_sentences(new.1, change));
-    }
-    if sides.iter().all(|side| has_waits(side)) {
-        match change {
-            Some(change) => sentences.extend(change_sentences(change)),
-            None => sentences.extend(sides.iter().map(|side| sentence(side))),
-        }
-        let mut first = sides.iter().take(1);
-        sentences.extend(first.find_map(|side| without_sentence(side)));
-    }
-    sentences.join(" ")
-}
-
-/// The verdict on a formula that the scheduler cannot work with; `None` for one that works for some
-/// jobs.
-fn fatal_verdict((subject, answer): &NamedSide<'_>) -> Option<String> {
-    let checked = answer.found.checked.as_ref()?;
-    if is_fatal(checked) {
-        verdict_sentence(checked, subject)
+/// The size of the machine with where it is from, and what a cycle starts.
+fn machine_in_words(simulated: &SimulatedQueue) -> String {
+    let processors = count(simulated.processors.total as usize, "processor");
+    let source = if simulated.processors.are_given() {
+        String::new()
     } else {
-        None
-    }
+        let source = simulated.processors.source_in_words();
+        format!(" {source} (--processors)")
+    };
+    let placed = match simulated.placed {
+        0 => String::new(),
+        placed => format!(", chunks of {} on hosts", count(placed, "job")),
+    };
+    format!("{processors}{source}{placed}, {}", simulated.backfilling)
 }
 
-/// How many jobs never start, for which jobs the formula fails, and whether it orders any.
-fn failure_sentences(side: &NamedSide<'_>) -> Vec<String> {
-    let (formula, answer) = side;
-    let mut sentences = Vec::new();
-    let never = answer.never_start();
-    if never > 0 {
-        let never = grouped_number(never);
-        let all = grouped_count(answer.workload.jobs().len(), "job");
-        sentences.push(format!("{never} of {all} never start under {formula}."));
+/// The time after which half of the usage is left, or less where the first step leaves less.
+fn decay_in_words(decay: Option<Decay>) -> String {
+    let Some(Decay { period, factor }) = decay else {
+        return "usage does not decay".to_owned();
+    };
+    let steps = (0.5_f64.ln() / factor.ln()).max(1.0);
+    match period as f64 * steps {
+        half_life if half_life.is_finite() => format!("half-life {}", duration(half_life)),
+        // by the factor 1
+        _ => "usage does not decay".to_owned(),
     }
-    if let Some(clause) = failing_clause(side)
-        && !is_mended(side)
-    {
-        sentences.push(capitalised(&format!("{clause}.")));
-    }
-    let mut findings = answer.found.checked.iter().flat_map(|one| &one.findings);
-    if findings.any(|found| found.code == Code::ConstantValue) {
-        sentences.push(capitalised(&format!(
-            "{formula} orders nothing: this is the order of submission."
-        )));
-    }
-    sentences
-}
-
-/// Whether a formula is the old one and works for some jobs: the new one may mend it, so for which
-/// jobs it fails is no part of the answer.
-fn is_mended((formula, answer): &NamedSide<'_>) -> bool {
-    *formula == OLD && has_waits(answer)
-}
-
-/// Why the goals prove nothing, and those that are not met.
-fn goals_sentences(
-    new: &SimulationAnswer<'_>,
-    change: Option<&SimulatedChangeAnswer<'_>>,
-) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let mut doubt = None;
-    if new.has_no_waits() && change.is_none_or(|change| change.sides.old.has_no_waits()) {
-        doubt = Some("hardly any job waits");
-    } else if let Some(change) = change {
-        let schedules = &change.difference.schedules;
-        // that jobs never start is no matter of chance
-        let is_of_chance = new.never_start() == 0 && schedules.is_of_same_jobs();
-        if is_of_chance && schedules.wait.interval().is_none() {
-            doubt = Some("the log is too short");
-        }
-    }
-    if let Some(doubt) = doubt
-        && !new.goals.is_empty()
-    {
-        sentences.push(format!("The goals prove nothing here: {doubt}."));
-    }
-    if let Some(unmet) = unmet(&new.goals) {
-        sentences.push(format!("{unmet}."));
-    }
-    sentences
-}
-
-/// What the simulation does without, if that concerns more than a tenth of the jobs.
-fn without_sentence(answer: &SimulationAnswer<'_>) -> Option<String> {
-    let names = without_most(&answer.simulated.left_out, answer.workload.jobs().len())?;
-    Some(format!("The simulation does without {names}."))
 }
 
 /// The answer for one formula, in one sentence.
-fn sentence(answer: &SimulationAnswer<'_>) -> String {
-    let summary = &answer.statistics.summary;
+fn sentence(side: &SimulatedSide) -> String {
+    let summary = &side.statistics.summary;
     if summary.jobs == 0 {
         return "No job starts.".to_owned();
     }
@@ -302,26 +428,6 @@ fn sentence(answer: &SimulationAnswer<'_>) -> String {
         percent(summary.utilisation),
         duration(summary.makespan as f64)
     )
-}
-
-/// The effect, and why it may be another one.
-fn change_sentences(change: &SimulatedChangeAnswer<'_>) -> Vec<String> {
-    let schedules = &change.difference.schedules;
-    let mut sentences = vec![effect(schedules)];
-    if let Some(shake) = &change.difference.shake
-        && schedules.is_of_same_jobs()
-        && shake.wait.is_larger_than(schedules.wait.difference())
-    {
-        sentences.push(format!(
-            "With submissions moved by up to {SHAKE_SECONDS} s, the change is {} to {}: seconds may decide this.",
-            signed_rough_duration(shake.wait.low),
-            signed_rough_duration(shake.wait.high)
-        ));
-    }
-    if matches!(&change.validation, Some(validation) if validation.is_doubtful()) {
-        sentences.push(DOUBT.to_owned());
-    }
-    sentences
 }
 
 /// Between which values the means are, or their changes, if submissions are moved.
@@ -477,23 +583,22 @@ pub(crate) fn interval_in_brackets(change: &MeanChange, words: fn(f64) -> String
     }
 }
 
-/// For which jobs the formula of a side fails; `None` if it works for all.
-pub(crate) fn failing_clause((formula, answer): &NamedSide<'_>) -> Option<String> {
-    Some(answer.found.failing.as_ref()?.clause(formula))
-}
-
 /// The jobs for which a formula fails.
 #[derive(Debug, Clone)]
-pub struct FailingJobs {
+pub(crate) struct FailingJobs {
     /// What follows what the formula is called.
     predicate: String,
     /// Whether the formula fails for every job.
-    are_all: bool,
+    pub(crate) are_all: bool,
 }
 
 impl FailingJobs {
     /// The jobs for which a formula fails; `None` if there are none.
-    pub fn new(workload: &Workload, errors: &EvaluationErrors, on_error: OnError) -> Option<Self> {
+    pub(crate) fn new(
+        workload: &Workload,
+        errors: &EvaluationErrors,
+        on_error: OnError,
+    ) -> Option<Self> {
         let (_, first) = errors.kinds().max_by_key(|(_, error)| error.jobs)?;
         let all = workload.jobs().len();
         let are_all = errors.jobs() == all;
@@ -519,11 +624,6 @@ impl FailingJobs {
             consequence(errors, on_error, are_all)
         );
         Some(Self { predicate, are_all })
-    }
-
-    /// A clause about `subject`, such as `the new formula`.
-    pub fn clause(&self, subject: &str) -> String {
-        format!("{subject} {}", self.predicate)
     }
 }
 

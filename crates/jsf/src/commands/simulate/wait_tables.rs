@@ -8,19 +8,21 @@ use std::iter;
 use job_sort_formula::rank::OldNew;
 use jsf_simulate::{
     ByKind, Difference, Distribution, EntityUse, GroupStatistics, MeanChange, Period, Statistics,
-    Summary, Whole,
+    Whole,
 };
 
 use crate::commands::simulate::view::interval_in_words;
-use crate::commands::simulate::{Compared, ComparedGroup, JobLine, SimulationAnswer};
+use crate::commands::simulate::{
+    Compared, ComparedGroup, JobLine, SimulatedSide, SimulationAnswer,
+};
 use crate::view::charts;
 use crate::view::charts::{Axis, Plot, SIDES_LEGEND, StepLine};
 use crate::view::document::{
     Cell, Chart, Column, Legend, RowLimit, Section, Table, cells, star, text_of,
 };
 use crate::view::words::{
-    grouped_number, percent, signed_duration, signed_rough_duration, signed_significant,
-    significant, waiting_time,
+    grouped_number, percent, signed_duration, signed_points, signed_rough_duration,
+    signed_significant, significant, waiting_time,
 };
 
 /// The heading of a column of intervals.
@@ -28,107 +30,78 @@ const INTERVAL: &str = "new - old (95 %)";
 /// Text shows at most so many groups: half as many that lose and that gain most.
 const MAX_GROUPS: usize = 20;
 
-/// How a quantity of all jobs is shown.
-#[derive(Clone, Copy)]
-enum Quantity {
-    Time,
-    Number,
-    Percent,
+/// The number of quantities on the first screen.
+const FIRST_QUANTITIES: usize = 5;
+
+/// The quantities of all jobs, of which the first ones are those of the first screen, and how close
+/// the use is to the shares.
+fn quantities(side: &SimulatedSide) -> Vec<(&'static str, Cell<'static>)> {
+    let all = &side.statistics.summary;
+    let number = |count: usize| Cell::significant(count as f64);
+    let mut quantities = vec![
+        ("mean wait", Cell::Duration(all.wait.mean)),
+        (
+            "mean wait per core hour",
+            Cell::Duration(all.wait_per_core_hour),
+        ),
+        ("waited over 1 d", number(all.waited_over_day)),
+        ("waited over 7 d", number(all.waited_over_week)),
+        ("longest wait", Cell::Duration(all.wait.max)),
+        ("started within a minute", number(all.started_within_minute)),
+        ("started within an hour", number(all.started_within_hour)),
+        ("median wait", Cell::Duration(all.wait.median)),
+        ("95 % of the waits", Cell::Duration(all.wait.p95)),
+        (
+            "mean bounded slowdown",
+            Cell::significant(all.bounded_slowdown.mean),
+        ),
+        ("utilisation", Cell::Share(all.utilisation)),
+        ("jobs in the queue", Cell::significant(all.mean_queue)),
+        (
+            "first submission to last end",
+            Cell::Duration(all.makespan as f64),
+        ),
+        ("jobs that start", number(all.jobs)),
+    ];
+    // without a job there is no mean
+    if all.jobs == 0 {
+        for (_, value) in &mut quantities {
+            *value = Cell::Missing;
+        }
+    }
+    if let Some(fairness) = &side.fairness {
+        quantities.extend([
+            (
+                "Jain's index of shares",
+                fairness.jain.map(Cell::significant).into(),
+            ),
+            ("used by others (Hoover)", Cell::Share(fairness.hoover)),
+        ]);
+    }
+    quantities
 }
 
-use Quantity::{Number, Percent, Time};
-
-/// A quantity of all jobs.
-type Measure = (&'static str, Quantity, f64);
-
-/// The number of measures on the first screen.
-const FIRST_MEASURES: usize = 5;
-
-/// The measures, of which the first ones are those of the first screen.
-fn measures(all: &Summary) -> Vec<Measure> {
-    vec![
-        ("mean wait", Time, all.wait.mean),
-        ("mean wait per core hour", Time, all.wait_per_core_hour),
-        ("waited over 1 d", Number, all.waited_over_day as f64),
-        ("waited over 7 d", Number, all.waited_over_week as f64),
-        ("longest wait", Time, all.wait.max),
-        (
-            "started within a minute",
-            Number,
-            all.started_within_minute as f64,
-        ),
-        (
-            "started within an hour",
-            Number,
-            all.started_within_hour as f64,
-        ),
-        ("median wait", Time, all.wait.median),
-        ("95 % of the waits", Time, all.wait.p95),
-        ("mean bounded slowdown", Number, all.bounded_slowdown.mean),
-        ("utilisation", Percent, all.utilisation),
-        ("jobs in the queue", Number, all.mean_queue),
-        ("first submission to last end", Time, all.makespan as f64),
-        ("jobs that start", Number, all.jobs as f64),
+/// The difference of two values with its sign, and a star if it is more than chance; and its
+/// interval, if it is one of means.
+fn change_cells(old: &Cell<'_>, new: &Cell<'_>, mean: Option<&MeanChange>) -> [Cell<'static>; 2] {
+    let [Some(before), Some(after)] = [old, new].map(Cell::number) else {
+        return [Cell::Missing, Cell::Missing];
+    };
+    let [words, end]: [fn(f64) -> String; 2] = match new {
+        Cell::Duration(_) => [signed_duration, signed_rough_duration],
+        Cell::Share(_) => [signed_points; 2],
+        _ => [signed_significant; 2],
+    };
+    let change = after - before;
+    let has_star = mean.is_some_and(MeanChange::is_significant);
+    let interval = match mean {
+        Some(mean) => interval_cell(mean, end),
+        None => Cell::prose(""),
+    };
+    [
+        Cell::Written(words(change) + star(has_star), Some(change)),
+        interval,
     ]
-}
-
-impl Quantity {
-    fn cell(self, value: f64) -> Cell<'static> {
-        match self {
-            Self::Time => Cell::Duration(value),
-            Self::Number => Cell::significant(value),
-            Self::Percent => Cell::Share(value),
-        }
-    }
-
-    /// A difference with its sign, and a star if it is more than chance.
-    fn change(self, change: f64, has_star: bool) -> Cell<'static> {
-        let text = match self {
-            Self::Time => signed_duration(change),
-            Self::Number => signed_significant(change),
-            Self::Percent => format!("{} points", signed_significant(change * 100.0)),
-        };
-        Cell::Written(text + star(has_star), Some(change))
-    }
-
-    /// The end of an interval; a part of jobs has no interval.
-    fn end(self) -> fn(f64) -> String {
-        match self {
-            Self::Time => signed_rough_duration,
-            Self::Number | Self::Percent => signed_significant,
-        }
-    }
-
-    /// A row: the name, a value for each side, and of two sides the difference and its interval.
-    /// Where the sides start different jobs, no difference is one of the formulas.
-    fn row(
-        self,
-        name: &'static str,
-        values: &[Option<f64>],
-        change: Option<&MeanChange>,
-        is_compared: bool,
-    ) -> Vec<Cell<'static>> {
-        let mut cells = cells![name];
-        for value in values {
-            cells.push(match value {
-                Some(value) => self.cell(*value),
-                None => Cell::Missing,
-            });
-        }
-        match *values {
-            [Some(old), Some(new)] if is_compared => {
-                let has_star = change.is_some_and(MeanChange::is_significant);
-                cells.push(self.change(new - old, has_star));
-                cells.push(match change {
-                    Some(change) => interval_cell(change, self.end()),
-                    None => Cell::prose(""),
-                });
-            }
-            [_, _] => cells.extend([Cell::Missing, Cell::Missing]),
-            _ => {}
-        }
-        cells
-    }
 }
 
 /// A number of jobs, with the digits of a long one in groups as those of every other number.
@@ -143,7 +116,7 @@ fn interval_cell(change: &MeanChange, words: fn(f64) -> String) -> Cell<'static>
 
 /// The numbers of all jobs, of which the first ones are on the first screen.
 pub(crate) fn all_jobs_section<'a>(
-    sides: &[&SimulationAnswer<'_>],
+    sides: &[&SimulatedSide],
     difference: Option<&Difference>,
 ) -> Section<'a> {
     // a side on which jobs never start has shorter waits for it
@@ -164,56 +137,30 @@ pub(crate) fn all_jobs_section<'a>(
             Column::number(INTERVAL, 2),
         ]);
     }
-    let mut rows = measure_rows(sides, difference);
-    rows.extend(fairness_rows(sides, is_compared));
-    let table = Table::from_rows(columns, rows);
-    Section::new(heading).table(table.limit(RowLimit::First(FIRST_MEASURES)))
-}
-
-fn measure_rows(
-    sides: &[&SimulationAnswer<'_>],
-    difference: Option<&Difference>,
-) -> Vec<Vec<Cell<'static>>> {
-    let is_compared = difference.is_none_or(Difference::is_of_same_jobs);
-    let mut side_measures = Vec::new();
-    for side in sides {
-        side_measures.push(measures(&side.statistics.summary));
-    }
+    let of_sides: Vec<_> = sides.iter().map(|side| quantities(side)).collect();
     let mut rows = Vec::new();
-    for (index, &(name, quantity, _)) in side_measures.first().into_iter().flatten().enumerate() {
-        let mut values = Vec::new();
-        for (side, measures) in iter::zip(sides, &side_measures) {
-            let (_, _, value) = measures[index];
-            values.push(side.statistics.summary.if_any(value));
+    for (index, &(name, _)) in of_sides.iter().take(1).flatten().enumerate() {
+        let mut cells = cells![name];
+        for quantities in &of_sides {
+            cells.push(quantities.get(index).map(|(_, value)| value.clone()).into());
         }
-        let change = difference.and_then(|difference| mean_of(difference, name));
-        rows.push(quantity.row(name, &values, change, is_compared));
-    }
-    rows
-}
-
-/// How a mean changes that has an interval.
-fn mean_of<'d>(difference: &'d Difference, name: &str) -> Option<&'d MeanChange> {
-    let mut means = difference.means().into_iter();
-    Some(means.find(|(mean, _)| *mean == name)?.1)
-}
-
-/// How close the use is to the shares.
-fn fairness_rows(sides: &[&SimulationAnswer<'_>], is_compared: bool) -> Vec<Vec<Cell<'static>>> {
-    let (mut jain, mut hoover) = (Vec::new(), Vec::new());
-    for side in sides {
-        if let Some(fairness) = &side.fairness {
-            jain.push(fairness.jain);
-            hoover.push(Some(fairness.hoover));
+        if let [_, old, new] = &cells[..] {
+            let mut means = difference.into_iter().flat_map(Difference::means);
+            let mean = means
+                .find(|(mean, _)| *mean == name)
+                .map(|(_, change)| change);
+            let changes = if is_compared {
+                change_cells(old, new, mean)
+            } else {
+                // where the sides start different jobs, no difference is one of the formulas
+                [Cell::Missing, Cell::Missing]
+            };
+            cells.extend(changes);
         }
+        rows.push(cells);
     }
-    if hoover.is_empty() {
-        return Vec::new();
-    }
-    vec![
-        Number.row("Jain's index of shares", &jain, None, is_compared),
-        Percent.row("used by others (Hoover)", &hoover, None, is_compared),
-    ]
+    let table = Table::from_rows(columns, rows);
+    Section::new(heading).table(table.limit(RowLimit::First(FIRST_QUANTITIES)))
 }
 
 /// The heading of the classes of sizes, which are on the first screen.
@@ -234,10 +181,10 @@ fn shown<T>(classes: ByKind<T>) -> [(&'static str, &'static str, T); 5] {
 }
 
 /// The classes of jobs of a simulation under one formula.
-pub(crate) fn class_sections<'a>(answer: &'a SimulationAnswer<'a>) -> Vec<Section<'a>> {
+pub(crate) fn class_sections(side: &SimulatedSide) -> Vec<Section<'_>> {
     let Statistics {
         summary, classes, ..
-    } = &answer.statistics;
+    } = &side.statistics;
     let mut sections = Vec::new();
     for (heading, column, groups) in shown(classes.each_ref().into()) {
         // classes without names are not shown
@@ -382,7 +329,7 @@ fn core_hours(core_seconds: f64) -> Cell<'static> {
 
 /// How waits, the use of the machine and the queue change over time, with the sides beside each
 /// other.
-pub(crate) fn periods_section<'a>(sides: &[&SimulationAnswer<'_>]) -> Section<'a> {
+pub(crate) fn periods_section<'a>(sides: &[&SimulatedSide]) -> Section<'a> {
     let section = with_course(Section::new("over time").in_full(), sides);
     // the periods of both sides begin alike; only one side may last longer
     let mut longest: &[Period] = &[];
@@ -403,13 +350,8 @@ pub(crate) fn periods_section<'a>(sides: &[&SimulationAnswer<'_>]) -> Section<'a
         Column::number("from", 9),
         Column::number("jobs submitted", 5),
     ];
-    for name in side_names(sides.len()) {
-        columns.extend([
-            Column::number(format!("{name}mean wait"), 8),
-            Column::number(format!("{name}utilisation"), 7),
-            Column::number(format!("{name}jobs waiting"), 6),
-        ]);
-    }
+    let headings = [("mean wait", 8), ("utilisation", 7), ("jobs waiting", 6)];
+    columns.extend(side_columns(sides.len(), headings));
     let mut rows = Vec::new();
     for (index, period) in longest.iter().enumerate() {
         let mut cells = cells![
@@ -431,9 +373,16 @@ pub(crate) fn periods_section<'a>(sides: &[&SimulationAnswer<'_>]) -> Section<'a
     section.table(Table::from_rows(columns, rows))
 }
 
-/// The prefixes of the headings of each side; empty for a single side.
-fn side_names(sides: usize) -> &'static [&'static str] {
-    if sides == 2 { &["old ", "new "] } else { &[""] }
+/// The same columns of numbers for each side.
+fn side_columns(sides: usize, headings: [(&str, u8); 3]) -> Vec<Column> {
+    let names: &[&str] = if sides == 2 { &["old ", "new "] } else { &[""] };
+    let mut columns = Vec::new();
+    for name in names {
+        for (heading, importance) in headings {
+            columns.push(Column::number(format!("{name}{heading}"), importance));
+        }
+    }
+    columns
 }
 
 /// How long after the first submission something is.
@@ -442,7 +391,7 @@ fn time_after(time: i64, first: i64) -> Cell<'static> {
 }
 
 /// What each entity uses of what its share promises, those that are farthest from it first.
-pub(crate) fn shares_section<'a>(sides: &[&'a SimulationAnswer<'a>]) -> Option<Section<'a>> {
+pub(crate) fn shares_section<'a>(sides: &[&'a SimulatedSide]) -> Option<Section<'a>> {
     let mut uses = Vec::new();
     for side in sides {
         if let Some(fairness) = &side.fairness {
@@ -451,13 +400,12 @@ pub(crate) fn shares_section<'a>(sides: &[&'a SimulationAnswer<'a>]) -> Option<S
     }
     let first = *uses.first()?;
     let mut columns = vec![Column::id("entity", 9), Column::number("share", 8)];
-    for (_, side) in iter::zip(&uses, side_names(sides.len())) {
-        columns.extend([
-            Column::number(format!("{side}core hours promised"), 5),
-            Column::number(format!("{side}used"), 6),
-            Column::number(format!("{side}used of promised"), 7),
-        ]);
-    }
+    let headings = [
+        ("core hours promised", 5),
+        ("used", 6),
+        ("used of promised", 7),
+    ];
+    columns.extend(side_columns(uses.len(), headings));
     let mut order: Vec<usize> = (0..first.len()).collect();
     order.sort_by(|&one, &other| misplaced(&uses, other).total_cmp(&misplaced(&uses, one)));
     let mut rows = Vec::new();
@@ -492,30 +440,18 @@ fn misplaced(uses: &[&[EntityUse]], index: usize) -> f64 {
 
 /// The jobs with their waits: those that wait longest first, of two formulas those whose waits
 /// change most.
-pub(crate) fn jobs_section<'a>(
-    answer: &'a SimulationAnswer<'a>,
-    new: Option<&'a SimulationAnswer<'a>>,
-) -> Section<'a> {
+pub(crate) fn jobs_section<'a>(answer: &'a SimulationAnswer<'_>) -> Section<'a> {
+    let has_two = answer.change.is_some();
     let mut order: Vec<(JobLine<'a>, i64)> = Vec::new();
-    for (index, job) in answer.started() {
-        match new {
-            None => order.push((job, job.start)),
-            Some(new) => order.extend(
-                new.simulated
-                    .schedule
-                    .start(index)
-                    .map(|start| (job, start)),
-            ),
-        }
+    for (index, job) in answer.started(answer.first()) {
+        let start = answer.new.simulated.schedule.start(index);
+        order.extend(start.map(|start| (job, start)));
     }
     order.sort_by_key(|(job, start)| {
-        Reverse(match new {
-            Some(_) => (start - job.start).abs(),
-            None => start - job.submit,
-        })
+        let before = if has_two { job.start } else { job.submit };
+        Reverse((start - before).abs())
     });
-    let first = answer.workload.begin(0);
-    let has_two = new.is_some();
+    let first = answer.log.workload.begin(0);
     let wait = if has_two { "new wait" } else { "wait" };
     let columns = [
         Column::id("job", 9),
@@ -543,7 +479,7 @@ pub(crate) fn jobs_section<'a>(
 }
 
 /// The values with which jobs start: which value one of such a size and walltime needs.
-pub(crate) fn start_values_section<'a>(answer: &'a SimulationAnswer<'a>) -> Section<'a> {
+pub(crate) fn start_values_section(side: &SimulatedSide) -> Section<'_> {
     let columns = [
         Column::id("processors", 9),
         Column::text("walltime", 8),
@@ -551,7 +487,7 @@ pub(crate) fn start_values_section<'a>(answer: &'a SimulationAnswer<'a>) -> Sect
         Column::number("p10", 8),
         Column::number("median", 9),
     ];
-    let classes = Vec::from_iter(&answer.statistics.values_at_start);
+    let classes = Vec::from_iter(&side.statistics.values_at_start);
     let table = Table::new(columns, classes, |class| {
         cells![
             &*class.size,
@@ -619,7 +555,7 @@ fn with_spreads<'a>(
 
 /// The section with charts of how much of the machine is in use over time, and how many jobs wait,
 /// under one formula or under the old and the new one.
-fn with_course<'a>(section: Section<'a>, sides: &[&SimulationAnswer<'_>]) -> Section<'a> {
+fn with_course<'a>(section: Section<'a>, sides: &[&SimulatedSide]) -> Section<'a> {
     // where nobody waits, the line is at 0, and not in the middle of a range of one value
     let mut longest: f64 = 1.0;
     let (mut begin, mut end) = (i64::MAX, i64::MIN);

@@ -16,15 +16,16 @@ use jsf_site::{JobTrajectory, RankRequest, RankedQueue, Site, Trajectory};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::answer::{Answer, CsvText, CsvWriter, Each, Format, guarded, object};
+use crate::answer_error::AnswerError;
+use crate::answer_formats::{Answer, CsvText, CsvWriter, Each, Format, guarded, object};
 use crate::commands::rank::{rank_jobs, read_jobs};
-use crate::found::{AnswerError, Warnings};
 use crate::given_formula::GivenFormula;
 use crate::job_filter::{NamedJobs, named_rows};
 use crate::view::charts::{Axis, Layout, Plot, StepLine};
 use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table, cells};
 use crate::view::sections::rule_facts;
 use crate::view::words::{count, grouped_number, ordinal, waiting_time};
+use crate::warnings::Warnings;
 
 /// A trajectory, ready to be written.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::answer::Format;
+use crate::answer_formats::Format;
 use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, format};
 use crate::cli::messages::{answered, show_rankings};
 use crate::cli::outcome::{CliError, Outcome};
@@ -57,9 +57,10 @@ pub struct TrajectoryArgs {
 pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
     let format = arguments.answer.format;
     let (site, given) = arguments.queue.open(format)?;
-    let (answer, warnings) = answered("following the jobs", format.is_document(), |warnings| {
-        TrajectoryAnswer::new(&site, given, &arguments.question, warnings)
-    })?;
+    let (answer, warnings) =
+        answered("following the jobs", format.is_document(), |warnings, _| {
+            TrajectoryAnswer::new(&site, given, &arguments.question, warnings)
+        })?;
     show_rankings(&answer, format, arguments.queue.site.on_error);
     // of no job there is nothing to see, and a warning says why
     let is_seen = format.is_document() || format == Format::Svg;

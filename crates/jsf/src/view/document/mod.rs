@@ -22,8 +22,6 @@ mod page;
 mod terminal;
 
 pub use crate::view::document::markdown::write_markdown;
-#[cfg(feature = "command")]
-pub(crate) use crate::view::document::page::DRAWING_WIDTH;
 #[cfg(test)]
 pub(crate) use crate::view::document::page::tests::content_hash;
 pub use crate::view::document::page::{GENERATOR, write_page};
@@ -245,32 +243,6 @@ impl<'a> Section<'a> {
         Self::new(heading)
             .on_page()
             .block(Block::Formulas(formulas))
-    }
-
-    /// The findings of two formulas under headings that say whose they are. Those of one formula on
-    /// both sides are given as the new one's.
-    pub fn findings_of_sides(formulas: OldNew<&str>, drawn: OldNew<&'a [String]>) -> Vec<Self> {
-        let is_one = formulas.old == formulas.new && drawn.old.is_empty();
-        let new_title = if is_one {
-            "findings"
-        } else {
-            "findings: new formula"
-        };
-        let mut sections = Vec::new();
-        sections.extend(Self::findings_under("findings: old formula", drawn.old));
-        sections.extend(Self::findings_under(new_title, drawn.new));
-        sections
-    }
-
-    fn findings_under(heading: &str, drawn: &'a [String]) -> Option<Self> {
-        if drawn.is_empty() {
-            return None;
-        }
-        let mut section = Self::new(heading).on_page();
-        for finding in drawn {
-            section = section.draw(|_| finding.clone());
-        }
-        Some(section)
     }
 
     /// The section with text that has lines of its own.

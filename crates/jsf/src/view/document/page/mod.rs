@@ -35,13 +35,11 @@ const SCRIPT_HASH: &str = "sha256-i6gfeHMEvvIjeujRlu81VT0L3Iyac6c9+nQ/XAENVB4=";
 const MAX_ROWS: usize = 1000;
 /// The headings of columns of numbers that say what changes.
 const EFFECTS: [&str; 2] = ["gained", "points"];
-/// The number of characters in a line of a drawing: as many as a page, which is 62 rem wide, has
-/// room for in the usual monospaced fonts.
-pub(crate) const DRAWING_WIDTH: usize = 110;
-/// How a page draws text with lines of its own.
+/// How a page draws text with lines of its own, which have as many characters as a page, which is
+/// 62 rem wide, has room for in the usual monospaced fonts.
 const PAGE_DRAWING: DrawingStyle = DrawingStyle {
     coloured: false,
-    width: Some(DRAWING_WIDTH),
+    width: Some(110),
 };
 /// The deepest level of a tree that is moved to the right of the level above: `page.css` has a
 /// class for each of them.

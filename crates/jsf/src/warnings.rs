@@ -1,41 +1,11 @@
-//! What is found while a question about a site is answered: warnings, or why there is no answer.
+//! What is doubtful about the answer to a question about a site.
 //!
-//! Nothing is printed here: a command line draws findings and shows warnings on standard error, and
-//! a program finds both under `warnings` of the answer.
+//! Nothing is printed here: a command line shows warnings on standard error, and a program finds
+//! them under `warnings` of the answer.
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
 use jsf_openpbs::check::{Checked, FAILURE_CODES};
-use jsf_site::{FormulaText, Site, SiteError};
-
-use crate::given_formula::GivenFormula;
-
-/// Why a question has no answer.
-#[derive(Debug)]
-pub enum AnswerError {
-    /// It does not say what is asked, or asks for something that there is not.
-    Question(Message),
-    /// The files of the site cannot be used, or something is missing.
-    Site(SiteError),
-    /// The text of a formula does not parse.
-    Syntax(Box<FormulaText>, Box<Diagnostic>),
-    /// A formula is Python but not arithmetic, and all findings about it.
-    NotArithmetic(Box<GivenFormula>, Vec<Diagnostic>),
-    /// The caller wanted an end.
-    Interrupted,
-}
-
-impl From<SiteError> for AnswerError {
-    fn from(error: SiteError) -> Self {
-        Self::Site(error)
-    }
-}
-
-impl AnswerError {
-    /// A question that has no answer, and why.
-    pub(crate) fn question(why: impl Into<Message>) -> Self {
-        Self::Question(why.into())
-    }
-}
+use jsf_site::Site;
 
 /// The warnings about the files of a site and what is computed from them.
 #[derive(Debug, Default)]
