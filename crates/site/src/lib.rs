@@ -209,9 +209,9 @@ impl Site {
         if let Some(conf) = &conf {
             of_shares.extend(limit_each_kind(conf.warnings.clone()));
             if let Some(source) = files.first(Role::SlurmConf)
-                && let Some(cluster) = &conf.cluster
+                && let Some(cluster) = conf.value("ClusterName")
             {
-                clusters.push((source.name(), cluster.clone()));
+                clusters.push((source.name(), cluster.to_owned()));
             }
         }
         if let Some(slurm) = &slurm {
@@ -231,8 +231,9 @@ impl Site {
         }
         written_by = written_by.or(slurm.as_ref().and_then(|slurm| slurm.release));
         if let Some(source) = files.first(Role::SlurmVersion) {
-            let version = source.read_slurm_conf()?.version;
-            written_by = written_by.or(version.as_deref().and_then(Release::from_version));
+            let conf = source.read_slurm_conf()?;
+            let version = conf.value("SLURM_VERSION");
+            written_by = written_by.or(version.and_then(Release::from_version));
         }
         let mut policy = PolicySelection::new(&options, conf, origin, written_by, of_shares);
         if let Some(tree) = &tree {

@@ -122,6 +122,7 @@ impl PolicySelection {
     ) -> Self {
         use PolicyName::{Classic, DepthOblivious, FairTree, WeightedWalk};
 
+        let value = |key| conf.as_ref().and_then(|conf: &SlurmConf| conf.value(key));
         let by_conf = conf.as_ref().map(|conf| match conf.policy {
             ConfPolicy::FairTree => FairTree,
             ConfPolicy::DepthOblivious => DepthOblivious,
@@ -130,16 +131,13 @@ impl PolicySelection {
         let (name, source) = match (rules.policy, by_conf, tree) {
             (Some(policy), ..) => (policy, "given"),
             (_, Some(policy), _) => {
-                let sets_flags = matches!(&conf, Some(conf) if conf.sets_flags);
-                let default = "slurm.conf sets no PriorityFlags: the default since Slurm 19.05";
-                (
-                    policy,
-                    if sets_flags {
-                        "from slurm.conf"
-                    } else {
-                        default
-                    },
-                )
+                let flags = value("PriorityFlags").unwrap_or_default();
+                let source = if flags.split(',').all(|flag| flag.trim().is_empty()) {
+                    "slurm.conf sets no PriorityFlags: the default since Slurm 19.05"
+                } else {
+                    "from slurm.conf"
+                };
+                (policy, source)
             }
             (.., Some(TreeOrigin::Slurm { is_fair_tree })) => match is_fair_tree {
                 Some(true) => (FairTree, "from the tree's file"),
@@ -168,11 +166,9 @@ impl PolicySelection {
                 );
             }
         }
-        let version = conf.as_ref().and_then(|conf| conf.version.as_deref());
-        let by_version = version.and_then(Release::from_version);
+        let by_version = value("SLURM_VERSION").and_then(Release::from_version);
         let release = rules.slurm_release.or(by_version).or(written_by);
-        let has_no_type = matches!(&conf, Some(conf) if conf.priority_type.is_none());
-        if has_no_type && release != Some(Release::V26_11) {
+        if conf.is_some() && value("PriorityType").is_none() && release != Some(Release::V26_11) {
             warnings.push(
                 "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
                  has no effect; from then on it means `priority/multifactor`"
@@ -214,7 +210,7 @@ impl PolicySelection {
             },
         });
         if let Some(factor) = settings.dampening_factor {
-            let default = or_default(self.conf.sets_dampening);
+            let default = or_default(self.is_set("FairShareDampeningFactor"));
             words.push(format!("dampening factor {factor}{default}"));
         }
         words.push(if policy == PolicyName::Pbs {
@@ -225,9 +221,16 @@ impl PolicySelection {
             "usage does not decay".to_owned()
         } else {
             let time = days_and_clock(self.conf.decay_half_life.into());
-            format!("half-life {time}{}", or_default(self.conf.sets_half_life))
+            format!(
+                "half-life {time}{}",
+                or_default(self.is_set("PriorityDecayHalfLife"))
+            )
         });
         words.join(", ")
+    }
+
+    fn is_set(&self, key: &str) -> bool {
+        self.conf.value(key).is_some()
     }
 
     /// The settings of a policy that are in force.

@@ -77,16 +77,22 @@ struct Component {
     input: &'static str,
     /// What rounding explains.
     tolerance: f64,
+    /// By how many points it may change between two calculations.
+    of_a_while: f64,
+    /// The file from which it comes, beside the settings.
+    role: Role,
     differing: Differing,
 }
 
 impl Component {
-    fn new(column: &'static str, weight: f64, input: &'static str) -> Self {
+    fn new(column: &'static str, weight: f64, input: &'static str, role: Role) -> Self {
         Self {
             column,
             weight,
             input,
             tolerance: 0.0,
+            of_a_while: 0.0,
+            role,
             differing: Differing::default(),
         }
     }
@@ -131,13 +137,12 @@ impl SlurmQueue {
             return (compared > 0).then_some(Agreement::Equal(text));
         };
         let example = example.words(table);
-        components.retain(|component| component.differing.jobs > 0);
         Some(Agreement::Contradiction {
             text: format!(
                 "the priority that {queue} prints differs from the computed one for {} of {compared} jobs, such as \
                  {example}; {}",
                 totals.jobs,
-                self.reason(&totals, &components, table)
+                self.reason(&totals, components, table)
             ),
             headline: large.map(|_| {
                 format!(
@@ -149,16 +154,32 @@ impl SlurmQueue {
 
     /// The components that `sprio -l` prints, but for the site's factor.
     fn components(&self) -> Vec<Component> {
+        let settings = self.settings();
         let mut components = Vec::new();
         for factor in Factor::ALL {
-            let weight = f64::from(self.settings.weight(factor));
-            components.push(Component::new(factor.column(), weight, factor.input()));
+            let weight = f64::from(settings.weight(factor));
+            let period = f64::from(self.cluster.conf.calc_period);
+            let (of_a_while, role) = match factor {
+                Factor::Age => {
+                    let part = period / f64::from(settings.max_age.max(1));
+                    (1.0 + weight * part, Role::Queue)
+                }
+                Factor::Assoc => (0.0, Role::Associations),
+                Factor::Fairshare => (1.0 + weight * PART_OF_A_WHILE, Role::Tree),
+                Factor::JobSize => (0.0, Role::SlurmNodes),
+                Factor::Partition => (0.0, Role::Partitions),
+                Factor::Qos => (0.0, Role::Qos),
+            };
+            components.push(Component {
+                of_a_while,
+                ..Component::new(factor.column(), weight, factor.input(), role)
+            });
         }
-        components.push(Component::new("NICE", 1.0, "nice"));
+        components.push(Component::new("NICE", 1.0, "nice", Role::Queue));
         components.push(Component {
             // the points of each resource are rounded, not their sum
-            tolerance: 0.5 * self.settings.weight_tres.len() as f64,
-            ..Component::new("TRES", 1.0, "tres_points")
+            tolerance: 0.5 * settings.weight_tres.len() as f64,
+            ..Component::new("TRES", 1.0, "tres_points", Role::Partitions)
         });
         components
     }
@@ -184,15 +205,20 @@ impl SlurmQueue {
     }
 
     /// Why the totals differ, as far as the components say.
-    fn reason(&self, totals: &Differing, components: &[Component], table: &JobTable) -> String {
-        let age = self.points_of_a_while(Factor::Age.column());
-        let fair_share = self.points_of_a_while(Factor::Fairshare.column());
-        let mut is_of_time = totals.largest <= age + fair_share;
-        if !components.is_empty() {
-            is_of_time = components
-                .iter()
-                .all(|one| one.differing.largest <= self.points_of_a_while(one.column));
-        }
+    fn reason(
+        &self,
+        totals: &Differing,
+        mut components: Vec<Component>,
+        table: &JobTable,
+    ) -> String {
+        let of_a_while: f64 = components.iter().map(|one| one.of_a_while).sum();
+        components.retain(|component| component.differing.jobs > 0);
+        let mut all = components.iter();
+        let is_of_time = if components.is_empty() {
+            totals.largest <= of_a_while
+        } else {
+            all.all(|one| one.differing.largest <= one.of_a_while)
+        };
         if is_of_time {
             return "slurmctld computes the age and the fair share every PriorityCalcPeriod and at a change of the job, and \
                     the files are of different moments"
@@ -203,7 +229,10 @@ impl SlurmQueue {
         }
         let mut words = Vec::new();
         for Component {
-            column, differing, ..
+            column,
+            role,
+            differing,
+            ..
         } in components
         {
             if let Some(first) = &differing.first {
@@ -212,7 +241,7 @@ impl SlurmQueue {
                     count(differing.jobs, "job"),
                     first.words(table),
                     self.file_name(Role::SlurmConf),
-                    self.file_name(role_of(column))
+                    self.file_name(role)
                 ));
             }
         }
@@ -221,31 +250,5 @@ impl SlurmQueue {
             self.file_name(Role::Sprio),
             words.join(", ")
         )
-    }
-
-    /// By how many points a component may change between two calculations.
-    fn points_of_a_while(&self, column: &str) -> f64 {
-        let settings = &self.settings;
-        let weight = |factor| f64::from(settings.weight(factor));
-        if column == Factor::Age.column() {
-            let period = f64::from(self.calc_period) / f64::from(settings.max_age.max(1));
-            1.0 + weight(Factor::Age) * period
-        } else if column == Factor::Fairshare.column() {
-            1.0 + weight(Factor::Fairshare) * PART_OF_A_WHILE
-        } else {
-            0.0
-        }
-    }
-}
-
-/// The file from which a component comes, beside the settings.
-fn role_of(column: &str) -> Role {
-    match column {
-        "ASSOC" => Role::Associations,
-        "FAIRSHARE" => Role::Tree,
-        "JOBSIZE" => Role::SlurmNodes,
-        "PARTITION" | "TRES" => Role::Partitions,
-        "QOS" => Role::Qos,
-        _ => Role::Queue,
     }
 }

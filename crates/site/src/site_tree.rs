@@ -238,12 +238,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
         origin: Some(TreeOrigin::Slurm {
             is_fair_tree: associations.is_fair_tree,
         }),
-        // where rows are missing, all numbers differ, which has a warning
-        printed_fairshare: if associations.has_missing_rows {
-            Vec::new()
-        } else {
-            associations.printed_fairshare
-        },
+        printed_fairshare: associations.printed_fairshare,
         cluster: associations.cluster,
     })
 }

@@ -19,12 +19,11 @@ use jsf_ingest::{FileKind, NativeJob};
 use jsf_json::clipped;
 use jsf_openpbs::amounts::{kilobytes, parse_duration};
 use jsf_slurm::SlurmDocument;
-use jsf_slurm::calculation_time::CalculationTime;
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::priority::{AGE, Factor, PrioritySettings, TresWeight};
 use jsf_slurm::slurm_conf::SlurmConf;
 use jsf_slurm::slurm_jobs::{SlurmJob, SlurmJobs};
-use jsf_slurm::sprio::Sprio;
+use jsf_slurm::sprio::{CalculationTime, Sprio};
 use jsf_slurm::values::{TimeLimit, TresAmounts};
 
 use crate::files::file_role::unexpected;
@@ -48,12 +47,9 @@ pub struct SlurmQueue {
     /// When the priorities are computed; `None` for the jobs of a log.
     pub at: Option<CalculationTime>,
     /// What the priority of a job depends on.
-    pub settings: PrioritySettings,
     pub cluster: Cluster,
     pub sprio: Sprio,
     files: SiteFiles,
-    /// `PriorityCalcPeriod` in seconds.
-    pub calc_period: u32,
     by_id: HashMap<String, SlurmJob>,
     /// The files that name their clusters.
     pub clusters: Vec<(String, String)>,
@@ -90,10 +86,7 @@ impl SlurmQueue {
             let is_of_log = files.has_jobs_of_log && !files.has(Role::Queue);
             return match conf {
                 Some(conf) if is_of_log && !files.are_of_openpbs() => {
-                    let mut warnings = Vec::new();
-                    let cluster = read_cluster(files, conf, &mut warnings)?;
-                    let sprio = Sprio::default();
-                    Ok(Some(Self::new(files, conf, cluster, sprio, &[], warnings)?))
+                    Self::new(files, conf, None, Vec::new()).map(Some)
                 }
                 _ => Ok(None),
             };
@@ -109,16 +102,14 @@ impl SlurmQueue {
             warnings.push(Message::asking(missing, [Need::SlurmConf]));
         }
         let conf = conf.unwrap_or(&default);
-        let cluster = read_cluster(files, conf, &mut warnings)?;
-        let sprio = read_sprio(files, &mut warnings)?;
+        let mut queue = Self::new(files, conf, Some(&read.jobs), warnings)?;
         let time = match at {
             Some(at) => CalculationTime::known(at),
             None => {
                 let collected = files.jobs_taken_at();
-                CalculationTime::find(&read.jobs, &conf.priority, &sprio, collected)
+                CalculationTime::find(&read.jobs, queue.settings(), &queue.sprio, collected)
             }
         };
-        let mut queue = Self::new(files, conf, cluster, sprio, &read.jobs, warnings)?;
         queue.release = read.version.as_deref().and_then(Release::from_version);
         queue.ended = read.ended;
         queue.warn_of_time(&time, &read.jobs);
@@ -148,16 +139,20 @@ impl SlurmQueue {
         Ok(Some(queue))
     }
 
-    /// The priority of these jobs; of those of a log there are none.
+    /// The priority of these jobs; `None` for those of a log.
     fn new(
         files: &SiteFiles,
         conf: &SlurmConf,
-        cluster: Cluster,
-        sprio: Sprio,
-        jobs: &[SlurmJob],
-        warnings: Vec<Message>,
+        jobs: Option<&[SlurmJob]>,
+        mut warnings: Vec<Message>,
     ) -> Result<Self, SiteError> {
-        let has_direct = jobs.iter().any(|job| sprio.is_direct(&job.id));
+        let cluster = read_cluster(files, conf, &mut warnings)?;
+        let mut sprio = Sprio::default();
+        let mut has_direct = false;
+        if let Some(jobs) = jobs {
+            sprio = read_sprio(files, &mut warnings)?;
+            has_direct = jobs.iter().any(|job| sprio.is_direct(&job.id));
+        }
         let mut text = FormulaText::new(conf.priority.formula(has_direct))?;
         text.origin = match files.first(Role::SlurmConf) {
             Some(source) => source.name(),
@@ -165,16 +160,19 @@ impl SlurmQueue {
         };
         let mut queue = Self {
             text,
-            settings: conf.priority.clone(),
             cluster,
             sprio,
             files: files.clone(),
-            calc_period: conf.calc_period,
             warnings,
             ..Self::default()
         };
-        queue.warn_of_missing(conf);
+        queue.warn_of_missing();
         Ok(queue)
+    }
+
+    /// The settings of the priority.
+    pub fn settings(&self) -> &PrioritySettings {
+        &self.cluster.conf.priority
     }
 
     /// The priority that `squeue` prints of a pending job that is not held.
@@ -211,19 +209,15 @@ impl SlurmQueue {
 
     /// Adds the names of the priority's inputs.
     pub fn add_names_to(&self, schema: &mut Schema) {
-        let inputs: Vec<String> = self
-            .settings
-            .weight_tres
-            .iter()
-            .map(TresWeight::input)
-            .collect();
+        let weights = self.settings().weight_tres.iter();
+        let inputs: Vec<String> = weights.map(TresWeight::input).collect();
         schema.add_slurm(inputs.iter().map(String::as_str));
     }
 
     /// A formula for later times; `None` if it does not read the age of a job, or an age does not
     /// grow.
     pub fn aging_formula(&self, program: &Program, schema: &Schema) -> Option<AgingFormula> {
-        let max_age = self.settings.max_age;
+        let max_age = self.settings().max_age;
         if max_age == 0 || program.slot(AGE).is_none() {
             return None;
         }
@@ -244,7 +238,7 @@ impl SlurmQueue {
     /// The columns of `sprio -l`: the name and the formula of each.
     pub fn columns(&self) -> Vec<(String, Formula)> {
         let mut columns = Vec::new();
-        for (column, term) in self.settings.terms() {
+        for (column, term) in self.settings().terms() {
             if let Ok(formula) = Formula::parse(&term) {
                 columns.push((column, formula));
             }
@@ -256,17 +250,19 @@ impl SlurmQueue {
         self.warnings.push(text.into());
     }
 
-    fn warn_of_missing(&mut self, conf: &SlurmConf) {
-        for (setting, command) in self.cluster.missing(&conf.priority) {
+    fn warn_of_missing(&mut self) {
+        for (setting, command) in self.cluster.missing() {
             self.warn(format!(
                 "{setting} is not 0, and what it weighs is taken as 0: add what `{command}` prints to the site's folder"
             ));
         }
-        if conf.priority.weight(Factor::Fairshare) > 0 && !self.files.has(Role::Tree) {
+        if self.settings().weight(Factor::Fairshare) > 0 && !self.files.has(Role::Tree) {
             self.warn("PriorityWeightFairshare is not 0, and what it weighs is not known: add `sshare.txt` (`sshare -a -l -P`) to the site's folder");
         }
-        let raw = &conf.priority;
-        if conf.is_printed && raw.raw_assoc && raw.raw_partition && raw.raw_qos && raw.raw_tres {
+        let settings = self.settings();
+        let mut raw = [Factor::Assoc, Factor::Partition, Factor::Qos].into_iter();
+        let is_raw = settings.raw_tres && raw.all(|factor| settings.is_raw(factor));
+        if is_raw && self.cluster.conf.is_printed {
             self.warn(
                 "`scontrol show config` prints NO_NORMAL_ALL before 23.02 for each of NO_NORMAL_ASSOC, NO_NORMAL_PART, \
                  NO_NORMAL_QOS and NO_NORMAL_TRES: give slurm.conf, which says which of them are set",
@@ -280,7 +276,7 @@ impl SlurmQueue {
             self.warn("the ages in `sprio` do not fit PriorityMaxAge: when the priorities are computed does not follow from them");
         }
         let has_age = jobs.iter().any(|job| job.accrues_from.is_some());
-        if time.is_guessed && has_age && self.settings.weight(Factor::Age) > 0 {
+        if time.is_guessed && has_age && self.settings().weight(Factor::Age) > 0 {
             self.warn(Message::asking(
                 "when the priorities are computed is not known: at the last submission; ",
                 [Need::Moment],
@@ -317,7 +313,7 @@ impl SlurmQueue {
             let files = &self.files;
             let file = files.first(role).or(files.first(Role::SlurmConf));
             let file = file.map(FileSource::name).unwrap_or_default();
-            let unknown = |job: &SlurmJob| self.cluster.unknown_name(factor, job, &self.settings);
+            let unknown = |job: &SlurmJob| self.cluster.unknown_name(factor, job);
             if let Some(name) = pending.iter().find_map(|job| unknown(job)) {
                 let what = format!(
                     "a {what} that is not in `{file}`, such as `{name}`, and its factor is taken as 0"
@@ -326,7 +322,7 @@ impl SlurmQueue {
             }
         }
         self.of_jobs.extend(said.into_iter().flatten());
-        if self.settings.increases_only {
+        if self.settings().increases_only {
             self.of_jobs.push(
                 "PriorityFlags=INCR_ONLY is not followed here: `squeue` may print greater priorities"
                     .into(),
@@ -481,7 +477,7 @@ fn read_cluster(
     conf: &SlurmConf,
     warnings: &mut Vec<Message>,
 ) -> Result<Cluster, SiteError> {
-    let mut cluster = Cluster::from_conf(conf);
+    let mut cluster = Cluster::new(conf.clone());
     for (role, document) in [
         (Role::SlurmNodes, SlurmDocument::Nodes),
         (Role::Partitions, SlurmDocument::Partitions),
@@ -490,7 +486,7 @@ fn read_cluster(
     ] {
         if let Some(source) = files.first(role) {
             let name = source.name();
-            let problems = cluster.add(document, &source.read_text(role)?, conf);
+            let problems = cluster.add(document, &source.read_text(role)?);
             let problems = problems.map_err(|fault| format!("`{}`: {fault}", clipped(&name)))?;
             warnings.extend(limit_each_kind(in_file(&name, problems)));
         }
@@ -506,7 +502,7 @@ impl SlurmQueue {
         if self.sprio.is_direct(&job.id) {
             direct = job.priority;
         }
-        let mut numbers = self.cluster.priority_inputs(job, &self.settings, now);
+        let mut numbers = self.cluster.priority_inputs(job, now);
         if let Some(factor) = self.sprio.site_factor(&job.id) {
             numbers.push(("site_factor".to_owned(), factor));
         }
@@ -569,7 +565,11 @@ impl SlurmQueue {
         described: &DescribedJob,
         partition: &str,
     ) -> Result<NativeJob<'static>, SiteError> {
-        require_known("partition", partition, &self.cluster.job_factors())?;
+        require_known(
+            "partition",
+            partition,
+            self.cluster.priorities(Factor::Partition),
+        )?;
         let entity = &described.entity;
         let (account, user) = entity.split_once('/').unwrap_or(("", entity));
         let now = self.at.as_ref().map_or(0, |time| time.now);
@@ -593,7 +593,7 @@ impl SlurmQueue {
             ));
             match name.as_str() {
                 "qos" => {
-                    require_known("QOS", value, &self.cluster.qos_priorities())?;
+                    require_known("QOS", value, self.cluster.priorities(Factor::Qos))?;
                     job.qos.clone_from(value);
                 }
                 "ncpus" => job.cpus = value.parse().or(Err(wrong))?,

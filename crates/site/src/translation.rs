@@ -17,8 +17,7 @@ use job_sort_formula::schema::{FairshareInput, Schema};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use jsf_slurm::cluster::Cluster;
-use jsf_slurm::priority::{AGE, PrioritySettings};
-use jsf_slurm::slurm_conf::SlurmConf;
+use jsf_slurm::priority::{AGE, Factor, PrioritySettings};
 use serde::Serialize;
 
 use crate::checks::RATES_WORK;
@@ -137,7 +136,7 @@ impl Site {
     /// The site has no `slurm.conf`, or the jobs cannot be read.
     pub fn translate_to_pbs(&self, formula: &Formula) -> Result<Translation, SiteError> {
         let cluster = self.slurm_cluster()?;
-        let translation = to_pbs(formula, &self.policy.conf, &cluster);
+        let translation = to_pbs(formula, &cluster);
         self.compared(formula, translation, cluster.size())
     }
 
@@ -306,19 +305,30 @@ fn to_slurm(program: &Program, queues: &[(&str, i64)]) -> Translation {
         let text = summand.text.clone();
         match probe.split() {
             Err(why) => translation.add(text, Err(why)),
-            Ok(inputs) => match inputs.as_slice() {
-                [] => {
-                    let becomes = "nothing: it is the same for every job".to_owned();
-                    translation.add(text, Ok((becomes, String::new())));
+            Ok(inputs) if inputs.is_empty() => {
+                let becomes = "nothing: it is the same for every job".to_owned();
+                translation.add(text, Ok((becomes, String::new())));
+            }
+            Ok(inputs) => {
+                if let Some(factor) = probe.fairshare_of_tree(&inputs) {
+                    translation.add(text, weights.add("fairshare_factor", Some(factor)));
+                    continue;
                 }
-                [input] => translation.add(text, weights.add(&probe, *input)),
-                several => {
-                    for &input in several {
-                        let part = format!("{} in {text}", probe.name(input));
-                        translation.add(part, weights.add(&probe, input));
-                    }
+                for &input in &inputs {
+                    let name = probe.name(input);
+                    let part = match inputs.len() {
+                        1 => text.clone(),
+                        _ => format!("{name} in {text}"),
+                    };
+                    translation.add(
+                        part,
+                        match name {
+                            "eligible_time" => weights.add_age(&probe, input),
+                            _ => weights.add(name, probe.slope(input)),
+                        },
+                    );
                 }
-            },
+            }
         }
     }
     weights.write(queues, &mut translation);
@@ -378,8 +388,8 @@ impl Probe<'_> {
                 }
             }
         }
-        if inputs.len() == 2 && self.fairshare_of_tree().is_some() {
-            return Ok(inputs[..1].to_vec());
+        if self.fairshare_of_tree(&inputs).is_some() {
+            return Ok(inputs);
         }
         for round in 0..5 {
             let mut point = self.base.clone();
@@ -404,12 +414,17 @@ impl Probe<'_> {
         Ok(inputs)
     }
 
-    /// The factor before `2 ** -(fairshare_tree_usage / fairshare_perc)`, if the summand is that.
-    fn fairshare_of_tree(&self) -> Option<f64> {
+    /// The factor before `2 ** -(fairshare_tree_usage / fairshare_perc)`, if the summand, which
+    /// depends on these inputs, is that.
+    fn fairshare_of_tree(&self, inputs: &[usize]) -> Option<f64> {
         let usage = self.program.slot("fairshare_tree_usage")?;
         let program = self.program;
         let share = program.slot("fairshare_perc");
         let share = share.or(program.slot("fair_share_perc"))?;
+        // another summand has the same value whatever these two are
+        if inputs.len() != 2 || !inputs.contains(&usage) || !inputs.contains(&share) {
+            return None;
+        }
         let factor = self.at(usage, 0.0)?;
         let shares = tried("fairshare_perc").iter();
         for (amount, used) in shares.zip([0.3, 0.9, 0.1, 0.6, 0.2]) {
@@ -465,34 +480,32 @@ fn is_close(one: f64, other: f64, scale: f64) -> bool {
 }
 
 impl Weights {
-    /// Adds the function of one input: what it becomes, and what differs.
-    fn add(&mut self, probe: &Probe<'_>, slot: usize) -> Result<(String, String), String> {
-        let (name, slope) = match probe.fairshare_of_tree() {
-            Some(factor) => ("fairshare_factor", Some(factor)),
-            None => (probe.name(slot), probe.slope(slot)),
+    /// Adds the gain by waiting: what it becomes, and what differs.
+    fn add_age(&mut self, probe: &Probe<'_>, slot: usize) -> Result<(String, String), String> {
+        let (slope, end, note) = if let Some(slope) = probe.slope(slot) {
+            (slope, UNLIMITED_AGE, "the gain ends after a year")
+        } else if let Some((slope, end)) = probe.capped_slope(slot) {
+            (slope, end, "")
+        } else {
+            return Err("it is neither a multiple of `eligible_time` nor one that ends at a limit, as Slurm's age".to_owned());
         };
-        if name == "eligible_time" {
-            let (slope, end, note) = if let Some(slope) = slope {
-                (slope, UNLIMITED_AGE, "the gain ends after a year")
-            } else if let Some((slope, end)) = probe.capped_slope(slot) {
-                (slope, end, "")
-            } else {
-                return Err("it is neither a multiple of `eligible_time` nor one that ends at a limit, as Slurm's age".to_owned());
-            };
-            let mut gain = positive(slope, "the gain by waiting")?;
-            if let Some((before, end_before)) = self.age {
-                if !is_close(end_before, end, end) {
-                    return Err(
-                        "Slurm's age ends at one PriorityMaxAge, and another part has another"
-                            .to_owned(),
-                    );
-                }
-                gain += before;
+        let mut gain = positive(slope, "the gain by waiting")?;
+        if let Some((before, end_before)) = self.age {
+            if !is_close(end_before, end, end) {
+                return Err(
+                    "Slurm's age ends at one PriorityMaxAge, and another part has another"
+                        .to_owned(),
+                );
             }
-            self.age = Some((gain, end));
-            let becomes = "PriorityWeightAge and PriorityMaxAge";
-            return Ok((becomes.to_owned(), note.to_owned()));
+            gain += before;
         }
+        self.age = Some((gain, end));
+        let becomes = "PriorityWeightAge and PriorityMaxAge";
+        Ok((becomes.to_owned(), note.to_owned()))
+    }
+
+    /// Adds the function of another input.
+    fn add(&mut self, name: &str, slope: Option<f64>) -> Result<(String, String), String> {
         if let Some(place) = FACTORS.iter().position(|(input, ..)| *input == name) {
             let (weight, becomes, note) = match name {
                 "fairshare_factor" => (
@@ -637,10 +650,9 @@ fn largest_of(priorities: &BTreeMap<String, u32>) -> u32 {
 const LARGEST_QUEUE_PRIORITY: u32 = 1023;
 
 /// The formula of PBS, and the resources and priorities of queues that it needs.
-fn to_pbs(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation {
+fn to_pbs(formula: &Formula, cluster: &Cluster) -> Translation {
     let mut translator = Translator {
-        settings: &conf.priority,
-        half_life: conf.decay_half_life,
+        settings: &cluster.conf.priority,
         cluster,
         resources: BTreeMap::new(),
         translation: Translation::default(),
@@ -664,8 +676,6 @@ fn to_pbs(formula: &Formula, conf: &SlurmConf, cluster: &Cluster) -> Translation
 
 struct Translator<'c> {
     settings: &'c PrioritySettings,
-    /// In seconds; 0 for usage that does not decay.
-    half_life: u32,
     cluster: &'c Cluster,
     /// The resources of the site by their names, with their types.
     resources: BTreeMap<String, &'static str>,
@@ -692,13 +702,11 @@ impl Translator<'_> {
             "partition_factor" => self.partition(),
             "qos_factor" => {
                 let what = "the priority of the job's QOS";
-                let priorities = self.cluster.qos_priorities();
-                self.of_resource("qos_priority", self.settings.raw_qos, &priorities, what)
+                self.of_resource("qos_priority", Factor::Qos, what)
             }
             "assoc_factor" => {
                 let what = "the priority of the user's association";
-                let priorities = self.cluster.association_priorities();
-                self.of_resource("assoc_priority", self.settings.raw_assoc, &priorities, what)
+                self.of_resource("assoc_priority", Factor::Assoc, what)
             }
             "tres_points" => self.resources(),
             "site_factor" => self.resource(name, "the site's factor, set by a hook"),
@@ -716,7 +724,7 @@ impl Translator<'_> {
 
     /// The settings of PBS with the half-life of Slurm.
     fn decay(&self) -> String {
-        match self.half_life {
+        match self.cluster.conf.decay_half_life {
             0 => String::new(),
             seconds => {
                 let time = clock(seconds.into());
@@ -754,17 +762,17 @@ impl Translator<'_> {
     }
 
     fn partition(&mut self) -> (String, String) {
-        let factors = self.cluster.job_factors();
-        let largest = largest_of(&factors);
+        let factors = self.cluster.priorities(Factor::Partition);
+        let largest = largest_of(factors);
         if largest > LARGEST_QUEUE_PRIORITY {
             let what = "the PriorityJobFactor of the partition";
-            return self.of_resource("job_factor", self.settings.raw_partition, &factors, what);
+            return self.of_resource("job_factor", Factor::Partition, what);
         }
         for (partition, factor) in factors {
             let line = format!("qmgr -c 'set queue {partition} priority = {factor}'");
             self.translation.settings.push(line);
         }
-        let text = if self.settings.raw_partition {
+        let text = if self.settings.is_raw(Factor::Partition) {
             "queue_priority".to_owned()
         } else {
             format!("queue_priority/{largest}")
@@ -776,23 +784,16 @@ impl Translator<'_> {
     }
 
     /// A resource with a priority, as a part of the largest one unless it is taken as it is.
-    fn of_resource(
-        &mut self,
-        name: &str,
-        is_raw: bool,
-        priorities: &BTreeMap<String, u32>,
-        what: &str,
-    ) -> (String, String) {
-        let largest = largest_of(priorities);
+    fn of_resource(&mut self, name: &str, factor: Factor, what: &str) -> (String, String) {
         let (text, mut note) = self.resource(name, what);
-        if priorities.is_empty() && !is_raw {
+        if self.settings.is_raw(factor) {
+            return (text, note);
+        }
+        let priorities = self.cluster.priorities(factor);
+        if priorities.is_empty() {
             note += ", whose largest value the files do not say: 1 is taken";
         }
-        if is_raw {
-            (text, note)
-        } else {
-            (format!("{text}/{largest}"), note)
-        }
+        (format!("{text}/{}", largest_of(priorities)), note)
     }
 
     fn resource(&mut self, name: &str, what: &str) -> (String, String) {

@@ -49,13 +49,11 @@ pub struct SlurmTree {
     /// Whether the document was printed under the policy fair tree; `None` if its columns do not
     /// show this.
     pub is_fair_tree: Option<bool>,
-    /// The column `FairShare` of each node of `document`; `None` if it is blank.
+    /// The column `FairShare` of each node of `document`, `None` if it is blank; empty where rows
+    /// are missing.
     pub printed_fairshare: Vec<Option<f64>>,
     /// What is said of second rows of associations, which are ignored.
     pub duplicates: Vec<String>,
-    /// Whether normalised shares in the document are less than those computed from its rows, as
-    /// where rows are missing.
-    pub has_missing_rows: bool,
     /// What else is unusual in the document, in the order in which it was found.
     pub warnings: Vec<String>,
 }
@@ -97,18 +95,34 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, String> {
 
 fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
     let text = decode_utf8(strip_byte_order_mark(bytes));
-    let Some(format) = TreeFormat::detect(&text) else {
-        let first = clipped(first_line(&text));
+    if text.trim_start().starts_with('{') {
+        let records = association_files::read_sshare_json(&text)?;
+        return records.build(TreeFormat::SshareJson);
+    }
+    let first = first_line(&text);
+    let is_object = |(word, _): (&str, _)| OBJECTS.contains(&&*word.trim().to_ascii_lowercase());
+    let (format, mut records);
+    if let Some(table) = Table::parse(&text).filter(is_of_associations) {
+        let is_sshare = table.has("RawShares") || !table.has("Share");
+        format = if is_sshare {
+            TreeFormat::Sshare
+        } else {
+            TreeFormat::ShowAssoc
+        };
+        records = association_files::read_table(&table, is_sshare)?;
+    } else if first.split_once('-').is_some_and(is_object) {
+        format = TreeFormat::SacctmgrFile;
+        records = association_files::read_sacctmgr_file(&text)?;
+    } else if first.starts_with("root|") || first.starts_with("root ") {
+        // the first row of `sshare -n`
+        let fault = " is a table without its header line: print it without `-n`";
+        return Err(fault.to_owned());
+    } else {
+        let first = clipped(first);
         return Err(unrecognised(format!("a text that begins with `{first}`")));
-    };
-    let mut records = match format {
-        TreeFormat::SshareJson => association_files::read_sshare_json(&text)?,
-        TreeFormat::Sshare => association_files::read_table(&text, true)?,
-        TreeFormat::ShowAssoc => association_files::read_table(&text, false)?,
-        TreeFormat::SacctmgrFile => association_files::read_sacctmgr_file(&text)?,
-    };
-    if format != TreeFormat::SshareJson && !text.ends_with('\n') {
-        let line = Place::Line(text.lines().count());
+    }
+    if !text.ends_with('\n') {
+        let line = Place::line(text.lines().count());
         records.warn_at(
             line,
             "the last line has no line end; was the document cut off?",
@@ -117,35 +131,17 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
     records.build(format)
 }
 
-impl TreeFormat {
-    /// The format of a text, by how it begins.
-    fn detect(text: &str) -> Option<Self> {
-        if text.trim_start().starts_with('{') {
-            return Some(Self::SshareJson);
-        }
-        if let Some(table) = Table::parse(text) {
-            return Self::of_table(&table);
-        }
-        let (object, _) = first_line(text).split_once('-')?;
-        let object = object.trim().to_ascii_lowercase();
-        OBJECTS
-            .contains(&object.as_str())
-            .then_some(Self::SacctmgrFile)
-    }
-
-    fn of_table(table: &Table<'_>) -> Option<Self> {
-        if !table.has("Account") {
-            None
-        } else if table.has("RawShares") {
-            Some(Self::Sshare)
-        } else if table.has("Share") {
-            Some(Self::ShowAssoc)
-        } else if table.has("NormShares") || table.has("EffectvUsage") || table.has("RawUsage") {
-            Some(Self::Sshare)
-        } else {
-            None
-        }
-    }
+/// Whether a table is one of `sshare` or of `sacctmgr show assoc`.
+fn is_of_associations(table: &Table<'_>) -> bool {
+    let mut numbers = [
+        "RawShares",
+        "Share",
+        "NormShares",
+        "EffectvUsage",
+        "RawUsage",
+    ]
+    .into_iter();
+    table.has("Account") && numbers.any(|column| table.has(column))
 }
 
 /// The first line that is neither blank nor a comment.
@@ -198,17 +194,6 @@ impl Association {
     }
 }
 
-/// The values of a row as its document has them, empty where it has none.
-#[derive(Default)]
-struct Values<'r> {
-    partition: &'r str,
-    shares: &'r str,
-    /// `None` if the document has no usage.
-    usage: Option<&'r str>,
-    norm_shares: &'r str,
-    fairshare: &'r str,
-}
-
 /// All rows of a document.
 #[derive(Debug, Default)]
 struct Associations {
@@ -228,34 +213,16 @@ struct Associations {
 }
 
 impl Associations {
-    /// Checks the names of a row and the number of rows, and adds the row.
-    fn push(&mut self, row: Association) -> Result<(), String> {
-        let parent = row.parent.as_deref().unwrap_or(ROOT);
-        let longest = row.name.len().max(parent.len()).max(row.partition.len());
-        if longest > MAX_NAME {
-            let fault = format!("a name is longer than {MAX_NAME} bytes");
-            return Err(row.place.fault(fault));
-        }
-        if row.name.is_empty() || parent.is_empty() {
-            return Err(row.place.fault("the account has no name"));
-        }
-        if self.rows.len() > MAX_ASSOCIATIONS {
-            return Err(format!(" has more than {MAX_ASSOCIATIONS} associations"));
-        }
-        self.rows.push(row);
-        Ok(())
-    }
-
-    /// Adds a row with its values.
-    pub(crate) fn add(
+    /// Checks a row and adds it. `value` is the text in a column, empty where there is none.
+    fn add<'r>(
         &mut self,
         place: Place,
         kind: NodeKind,
         name: &str,
         parent: Option<String>,
-        values: Values<'_>,
+        value: impl Fn(&str) -> &'r str,
     ) -> Result<(), String> {
-        let shares = match values.shares {
+        let shares = match value("RawShares") {
             // the root's shares have no meaning
             _ if parent.is_none() => Shares::Count(1),
             "" => {
@@ -264,29 +231,40 @@ impl Associations {
             }
             text => self.shares(place, name, text)?,
         };
-        let usage = match values.usage {
-            None => 0.0,
-            Some(text) => match text.parse::<f64>() {
-                Ok(usage) if usage.is_finite() && usage >= 0.0 => usage,
-                _ => {
-                    return Err(place.fault(format_args!(
-                        "the usage of `{name}` is `{}`, expected a number of at least 0",
-                        clipped(text)
-                    )));
-                }
-            },
-        };
-        self.push(Association {
+        let mut usage = 0.0;
+        if self.usage_known {
+            let text = value("RawUsage");
+            usage = text.parse().unwrap_or(f64::NAN);
+            if !(usage.is_finite() && usage >= 0.0) {
+                return Err(place.fault(format_args!(
+                    "the usage of `{name}` is `{}`, expected a number of at least 0",
+                    clipped(text)
+                )));
+            }
+        }
+        let (above, partition) = (parent.as_deref().unwrap_or(ROOT), value("Partition"));
+        if name.len().max(above.len()).max(partition.len()) > MAX_NAME {
+            let fault = format!("a name is longer than {MAX_NAME} bytes");
+            return Err(place.fault(fault));
+        }
+        if name.is_empty() || above.is_empty() {
+            return Err(place.fault("the account has no name"));
+        }
+        if self.rows.len() > MAX_ASSOCIATIONS {
+            return Err(format!(" has more than {MAX_ASSOCIATIONS} associations"));
+        }
+        self.rows.push(Association {
             place,
             kind,
             name: name.to_owned(),
             parent,
-            partition: values.partition.to_owned(),
+            partition: partition.to_owned(),
             shares,
             usage,
-            norm_shares: values.norm_shares.parse().ok(),
-            fairshare: values.fairshare.parse().ok(),
-        })
+            norm_shares: value("NormShares").parse().ok(),
+            fairshare: value("FairShare").parse().ok(),
+        });
+        Ok(())
     }
 
     /// The shares that a text denotes, with a warning if Slurm stores another number.
@@ -357,19 +335,24 @@ impl Associations {
         if self.usage_known {
             self.subtract_members();
         }
-        let is_fair_tree = self.is_fair_tree();
+        // under fair tree the root has no normalised shares, under every other policy all of them
+        let mut is_fair_tree = None;
         let mut norm_shares = Vec::new();
         let mut printed_fairshare = Vec::new();
         for row in &self.rows {
             if row.parent.is_some() {
                 norm_shares.push(row.norm_shares);
                 printed_fairshare.push(row.fairshare);
+            } else if is_fair_tree.is_none() {
+                is_fair_tree = row.norm_shares.map(|shares| shares < 0.5);
             }
         }
         let document = self.document(root);
-        let missing = missing_rows(&document, &norm_shares, is_fair_tree);
-        let has_missing_rows = missing.is_some();
-        self.warnings.extend(missing);
+        if let Some(missing) = missing_rows(&document, &norm_shares, is_fair_tree) {
+            self.warnings.push(missing);
+            // all numbers differ then
+            printed_fairshare.clear();
+        }
         Ok(SlurmTree {
             document,
             format,
@@ -378,16 +361,8 @@ impl Associations {
             is_fair_tree,
             printed_fairshare,
             duplicates: self.duplicates,
-            has_missing_rows,
             warnings: self.warnings,
         })
-    }
-
-    /// Under fair tree the root has no normalised shares, under every other policy it has all of
-    /// them.
-    fn is_fair_tree(&self) -> Option<bool> {
-        let root = self.rows.iter().find(|row| row.parent.is_none())?;
-        Some(root.norm_shares? < 0.5)
     }
 
     fn warn_of_cut_names(&mut self) {
@@ -597,20 +572,15 @@ fn missing_rows(
     let tree = document.share_tree().ok()?;
     let fair_tree = FairTree::new(PolicyRules::Scheduler);
     let classic = Classic::new(PolicyRules::Scheduler);
-    let found = match is_fair_tree {
-        Some(true) => differences(&tree, printed, &fair_tree),
-        Some(false) => differences(&tree, printed, &classic),
-        None => {
-            // the policy that explains more of the shares
-            let from_fair_tree = differences(&tree, printed, &fair_tree);
-            let from_classic = differences(&tree, printed, &classic);
-            if from_classic.len() < from_fair_tree.len() {
-                from_classic
-            } else {
-                from_fair_tree
-            }
-        }
-    };
+    let mut candidates = Vec::new();
+    if is_fair_tree != Some(false) {
+        candidates.push(differences(&tree, printed, &fair_tree));
+    }
+    if is_fair_tree != Some(true) {
+        candidates.push(differences(&tree, printed, &classic));
+    }
+    // the policy that explains more of the shares
+    let found = candidates.into_iter().min_by_key(Vec::len)?;
     let &(index, printed_share, computed_share) = found.first()?;
     let node = document.nodes.get(index)?;
     let count = found.len();

@@ -1,12 +1,12 @@
-//! What the priority of a job depends on beside the job: partitions, nodes, qualities of service and
-//! associations; and the inputs of the priority's formula that follow for a job.
+//! What the priority of a job depends on beside the job: settings, partitions, nodes, qualities of
+//! service and associations; and the inputs of the priority's formula that follow for a job.
 //!
 //! In: `slurm.conf`, and what `scontrol` and `sacctmgr` print.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::SlurmDocument;
-use crate::priority::{AGE, Factor, PrioritySettings, age_factor};
+use crate::priority::{AGE, Factor, age_factor};
 use crate::records::{Record, RecordKind};
 use crate::slurm_conf::SlurmConf;
 use crate::slurm_jobs::SlurmJob;
@@ -19,7 +19,6 @@ const UNLIMITED_MINUTES: u32 = u32::MAX;
 /// A partition.
 #[derive(Debug, Clone, PartialEq)]
 struct Partition {
-    job_factor: u32,
     max_time: TimeLimit,
     /// `None` if only `slurm.conf` describes the partition.
     tres: Option<TresAmounts>,
@@ -32,7 +31,7 @@ struct NodeTotals {
     cpus: u32,
 }
 
-/// The priorities that the database gives to names, and the largest of them.
+/// The numbers behind a factor by the names that have them, and the largest of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Priorities {
     of: BTreeMap<String, u32>,
@@ -52,9 +51,10 @@ impl Priorities {
 /// The parts of a cluster that were read; one that is `None` was not given.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cluster {
+    pub conf: SlurmConf,
     partitions: HashMap<String, Partition>,
-    /// The largest `PriorityJobFactor`; kept, as the priority of each job takes it.
-    largest_job_factor: u32,
+    /// The `PriorityJobFactor` of each partition.
+    job_factors: Option<Priorities>,
     nodes: Option<NodeTotals>,
     qos: Option<Priorities>,
     associations: Option<Priorities>,
@@ -99,14 +99,14 @@ const ASSOCIATION: RecordKind = RecordKind {
 };
 
 impl Cluster {
-    /// The nodes and partitions that `slurm.conf` describes.
-    pub fn from_conf(conf: &SlurmConf) -> Self {
+    /// The settings, nodes and partitions of `slurm.conf`.
+    pub fn new(conf: SlurmConf) -> Self {
         let mut cluster = Self {
-            nodes: totals(&conf.objects.nodes, &[]),
+            nodes: totals(&conf.nodes, &[]),
             ..Self::default()
         };
-        cluster.add_partitions(&conf.objects.partitions);
-        cluster
+        cluster.add_partitions(&conf.partitions);
+        Self { conf, ..cluster }
     }
 
     /// Adds what a document says, and returns what is wrong with it, one sentence each. Give the
@@ -114,31 +114,25 @@ impl Cluster {
     ///
     /// # Errors
     /// It is a table of something else.
-    pub fn add(
-        &mut self,
-        document: SlurmDocument,
-        text: &str,
-        conf: &SlurmConf,
-    ) -> Result<Vec<String>, String> {
+    pub fn add(&mut self, document: SlurmDocument, text: &str) -> Result<Vec<String>, String> {
         match document {
             SlurmDocument::Nodes => {
                 let problems;
                 (self.node_records, problems) = NODE.read(text);
-                self.nodes = totals(&conf.objects.nodes, &self.node_records);
+                self.nodes = totals(&self.conf.nodes, &self.node_records);
                 Ok(problems)
             }
             SlurmDocument::Partitions => {
                 let (records, mut problems) = PARTITION.read(text);
-                let configured = self.job_factors();
+                let configured = self.job_factors.take().unwrap_or_default();
                 self.partitions.clear();
                 self.add_partitions(&records);
-                for (name, factor) in configured {
-                    if let Some(used) = self.partitions.get(&name)
-                        && used.job_factor != factor
+                for (name, factor) in configured.of {
+                    if let Some(used) = self.priorities(Factor::Partition).get(&name)
+                        && *used != factor
                     {
                         problems.push(format!(
-                            "`PriorityJobFactor` of partition `{name}` is {}, which counts, and {factor} in the settings",
-                            used.job_factor
+                            "`PriorityJobFactor` of partition `{name}` is {used}, which counts, and {factor} in the settings"
                         ));
                     }
                 }
@@ -156,7 +150,7 @@ impl Cluster {
             SlurmDocument::Associations => {
                 let columns = ["User", "Partition", "Cluster"];
                 let (records, problems) = priorities_in(&ASSOCIATION, text, &columns)?;
-                self.add_associations(&records, conf.cluster.as_deref());
+                self.add_associations(&records);
                 Ok(problems)
             }
             // these have readers of their own
@@ -165,6 +159,7 @@ impl Cluster {
     }
 
     fn add_partitions(&mut self, records: &[Record]) {
+        let mut job_factors = BTreeMap::new();
         for record in records {
             let Some(name) = record.get(PARTITION.name) else {
                 continue;
@@ -175,22 +170,23 @@ impl Cluster {
             }
             // the old key sets the tier, which is not read, and the factor
             let priority = record.number("Priority");
-            let partition = Partition {
-                job_factor: record.number("PriorityJobFactor").or(priority).unwrap_or(1),
-                max_time: record
-                    .get("MaxTime")
-                    .map_or(TimeLimit::Unlimited, TimeLimit::parse),
-                tres,
-            };
+            let job_factor = record.number("PriorityJobFactor").or(priority);
+            job_factors.insert(name.to_owned(), job_factor.unwrap_or(1));
+            let max_time = record.get("MaxTime");
+            let max_time = max_time.map_or(TimeLimit::Unlimited, TimeLimit::parse);
+            let partition = Partition { max_time, tres };
             self.partitions.insert(name.to_owned(), partition);
         }
-        let partitions = self.partitions.values();
-        let largest = partitions.map(|one| one.job_factor).max();
-        self.largest_job_factor = largest.unwrap_or(0);
+        let largest = job_factors.values().copied().max();
+        self.job_factors = largest.map(|largest| Priorities {
+            of: job_factors,
+            largest,
+        });
     }
 
     /// Adds the associations, those of one cluster if it is named.
-    fn add_associations(&mut self, records: &[Record], cluster: Option<&str>) {
+    fn add_associations(&mut self, records: &[Record]) {
+        let cluster = self.conf.value("ClusterName");
         let mut associations = Priorities::default();
         for record in records {
             if let Some(found) = record.get("Cluster") {
@@ -233,23 +229,20 @@ impl Cluster {
         Some((f64::from(totals.nodes), f64::from(totals.cpus)))
     }
 
-    /// The `PriorityJobFactor` of each partition.
-    pub fn job_factors(&self) -> BTreeMap<String, u32> {
-        let mut factors = BTreeMap::new();
-        for (name, partition) in &self.partitions {
-            factors.insert(name.clone(), partition.job_factor);
+    /// What is known of the numbers behind the factor of partitions, of the QOS or of associations.
+    fn known(&self, factor: Factor) -> Option<&Priorities> {
+        match factor {
+            Factor::Partition => self.job_factors.as_ref(),
+            Factor::Qos => self.qos.as_ref(),
+            Factor::Assoc => self.associations.as_ref(),
+            Factor::Age | Factor::Fairshare | Factor::JobSize => None,
         }
-        factors
     }
 
-    /// The priority of each QOS.
-    pub fn qos_priorities(&self) -> BTreeMap<String, u32> {
-        self.qos.clone().unwrap_or_default().of
-    }
-
-    /// The priority of each association.
-    pub fn association_priorities(&self) -> BTreeMap<String, u32> {
-        self.associations.clone().unwrap_or_default().of
+    /// The `PriorityJobFactor` of each partition, or the priority of each QOS or association.
+    pub fn priorities(&self, factor: Factor) -> &BTreeMap<String, u32> {
+        static NONE: BTreeMap<String, u32> = BTreeMap::new();
+        self.known(factor).map_or(&NONE, |known| &known.of)
     }
 
     /// The totals of a resource that partitions have.
@@ -358,60 +351,59 @@ impl Cluster {
     /// priority of the QOS, that of the association and the `PriorityJobFactor` of the first
     /// partition.
     pub fn priorities_of(&self, job: &SlurmJob) -> [(&'static str, f64); 3] {
-        let partition = self.partitions.get(job.first_partition());
-        let job_factor = partition.map(|partition| partition.job_factor);
         [
-            ("qos_priority", self.qos_priority(job)),
-            ("assoc_priority", self.association_priority(job)),
-            ("job_factor", job_factor),
+            ("qos_priority", Factor::Qos),
+            ("assoc_priority", Factor::Assoc),
+            ("job_factor", Factor::Partition),
         ]
-        .map(|(name, number)| (name, f64::from(number.unwrap_or(0))))
+        .map(|(name, factor)| (name, self.priority(factor, job).unwrap_or(0).into()))
     }
 
-    fn qos_priority(&self, job: &SlurmJob) -> Option<u32> {
-        self.qos.as_ref()?.of.get(&job.qos).copied()
-    }
-
-    /// The priority of the association with the partition of the job, else of that without one.
-    fn association_priority(&self, job: &SlurmJob) -> Option<u32> {
-        let associations = self.associations.as_ref()?;
-        for partition in [job.first_partition(), ""] {
-            let key = association_key(&job.account, &job.user, partition);
-            if let Some(priority) = associations.of.get(&key) {
-                return Some(*priority);
+    /// The number behind a factor of a job; `None` for a name that is not known.
+    fn priority(&self, factor: Factor, job: &SlurmJob) -> Option<u32> {
+        let partition = job.first_partition();
+        let of = self.priorities(factor);
+        match factor {
+            Factor::Partition => of.get(partition),
+            Factor::Qos => of.get(&job.qos),
+            _ => {
+                // that of the association with the partition, else of the one without
+                let key = |partition| association_key(&job.account, &job.user, partition);
+                of.get(&key(partition)).or_else(|| of.get(&key("")))
             }
         }
-        None
+        .copied()
+    }
+
+    /// A factor that is a part of the largest number of all in the database, also of a QOS and an
+    /// association that no job has.
+    fn part_of_largest(&self, factor: Factor, job: &SlurmJob) -> f64 {
+        let number = f64::from(self.priority(factor, job).unwrap_or(0));
+        match self.known(factor) {
+            Some(known) if !self.conf.priority.is_raw(factor) => {
+                number / f64::from(known.largest.max(1))
+            }
+            _ => number,
+        }
     }
 
     /// The inputs of the priority by their names, but for the site's factor, which is 0. The age is
     /// computed at `now`, in seconds since 1970 on the clock of the job.
-    pub fn priority_inputs(
-        &self,
-        job: &SlurmJob,
-        settings: &PrioritySettings,
-        now: i64,
-    ) -> Vec<(String, f64)> {
+    pub fn priority_inputs(&self, job: &SlurmJob, now: i64) -> Vec<(String, f64)> {
+        let settings = &self.conf.priority;
         let age = match job.accrues_from {
             Some(from) => age_factor(now.saturating_sub(from), settings.max_age),
             None => 0.0,
         };
-        let [(_, qos), (_, association), (_, job_factor)] = self.priorities_of(job);
-        // of all in the database, also of a QOS and an association that no job has
-        let [largest_qos, largest_association] = [&self.qos, &self.associations]
-            .map(|known| known.as_ref().map_or(0, |one| one.largest));
-        let association = part_of_largest(association, largest_association, settings.raw_assoc);
-        let partition =
-            part_of_largest(job_factor, self.largest_job_factor, settings.raw_partition);
-        let qos = part_of_largest(qos, largest_qos, settings.raw_qos);
-        let points = self.points(job, settings);
+        let points = self.points(job);
+        let part = |factor| self.part_of_largest(factor, job);
         let mut inputs = Vec::new();
         for (name, number) in [
             (AGE, age),
-            (Factor::Assoc.input(), association),
-            (Factor::JobSize.input(), self.size_factor(job, settings)),
-            (Factor::Partition.input(), partition),
-            (Factor::Qos.input(), qos),
+            (Factor::Assoc.input(), part(Factor::Assoc)),
+            (Factor::JobSize.input(), self.size_factor(job)),
+            (Factor::Partition.input(), part(Factor::Partition)),
+            (Factor::Qos.input(), part(Factor::Qos)),
             ("site_factor", 0.0),
             ("nice", job.nice as f64),
             ("tres_points", points.iter().map(|(_, points)| points).sum()),
@@ -423,7 +415,8 @@ impl Cluster {
     }
 
     /// The weighted parts of the resources of the partition, in the order of the weights.
-    fn points(&self, job: &SlurmJob, settings: &PrioritySettings) -> Vec<(String, f64)> {
+    fn points(&self, job: &SlurmJob) -> Vec<(String, f64)> {
+        let settings = &self.conf.priority;
         // of several partitions slurmctld keeps the priority in the first one that it prints
         let partition = self.partitions.get(job.first_partition());
         let total_tres = partition.and_then(|partition| partition.tres.as_ref());
@@ -446,7 +439,8 @@ impl Cluster {
         points
     }
 
-    fn size_factor(&self, job: &SlurmJob, settings: &PrioritySettings) -> f64 {
+    fn size_factor(&self, job: &SlurmJob) -> f64 {
+        let settings = &self.conf.priority;
         let Some(totals) = self.nodes else {
             return 0.0;
         };
@@ -490,15 +484,6 @@ impl Cluster {
     }
 }
 
-/// A number as a part of the largest one, or as it is.
-fn part_of_largest(number: f64, largest: u32, is_raw: bool) -> f64 {
-    if is_raw {
-        number
-    } else {
-        number / f64::from(largest.max(1))
-    }
-}
-
 /// The mean of the parts of all nodes and of all processors; the first alone if the job has no
 /// processors.
 fn mean_part(nodes: u32, cpus: u32, totals: NodeTotals, job: &SlurmJob) -> f64 {
@@ -513,7 +498,8 @@ fn mean_part(nodes: u32, cpus: u32, totals: NodeTotals, job: &SlurmJob) -> f64 {
 impl Cluster {
     /// The settings of weights that are not 0 although what they weigh is not known, each with the
     /// command that prints it.
-    pub fn missing(&self, settings: &PrioritySettings) -> Vec<(&'static str, &'static str)> {
+    pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
+        let settings = &self.conf.priority;
         let has_weight = |factor| settings.weight(factor) > 0;
         let partitions = &self.partitions;
         let has_tres = !partitions.is_empty() && partitions.values().all(|one| one.tres.is_some());
@@ -537,32 +523,19 @@ impl Cluster {
 
     /// The name of the partition, the QOS or the association of a job, if its factor has a weight
     /// and the cluster does not know the name.
-    pub fn unknown_name(
-        &self,
-        factor: Factor,
-        job: &SlurmJob,
-        settings: &PrioritySettings,
-    ) -> Option<String> {
+    pub fn unknown_name(&self, factor: Factor, job: &SlurmJob) -> Option<String> {
+        let settings = &self.conf.priority;
         let mut has_weight = settings.weight(factor) > 0;
-        let (is_known, name) = match factor {
+        let name = match factor {
             Factor::Partition => {
                 has_weight |= !settings.weight_tres.is_empty();
-                let name = job.first_partition();
-                let is_known = self.partitions.is_empty() || self.partitions.contains_key(name);
-                (is_known, name.to_owned())
+                job.first_partition().to_owned()
             }
-            Factor::Qos => {
-                let is_known =
-                    self.qos.is_none() || job.qos.is_empty() || self.qos_priority(job).is_some();
-                (is_known, job.qos.clone())
-            }
-            Factor::Assoc => {
-                let is_known =
-                    self.associations.is_none() || self.association_priority(job).is_some();
-                (is_known, job.entity())
-            }
-            Factor::Age | Factor::Fairshare | Factor::JobSize => return None,
+            Factor::Qos if job.qos.is_empty() => return None,
+            Factor::Qos => job.qos.clone(),
+            _ => job.entity(),
         };
-        (has_weight && !is_known).then_some(name)
+        let is_unknown = self.known(factor).is_some() && self.priority(factor, job).is_none();
+        (has_weight && is_unknown).then_some(name)
     }
 }

@@ -13,9 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod associations;
-pub mod calculation_time;
 pub mod cluster;
-mod json_records;
 pub mod priority;
 mod records;
 pub mod slurm_conf;

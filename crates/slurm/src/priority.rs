@@ -79,12 +79,9 @@ pub struct PrioritySettings {
     pub favor_small: bool,
     /// `PriorityFlags=SMALL_RELATIVE_TO_TIME`
     pub relative_to_time: bool,
-    /// `PriorityFlags=NO_NORMAL_ASSOC`
-    pub raw_assoc: bool,
-    /// `PriorityFlags=NO_NORMAL_PART`
-    pub raw_partition: bool,
-    /// `PriorityFlags=NO_NORMAL_QOS`
-    pub raw_qos: bool,
+    /// `PriorityFlags=NO_NORMAL_ASSOC`, `NO_NORMAL_PART` and `NO_NORMAL_QOS`: the factors that are not
+    /// divided by the largest number, in the order of [`Factor::ALL`].
+    pub raw: [bool; Factor::ALL.len()],
     /// `PriorityFlags=NO_NORMAL_TRES`
     pub raw_tres: bool,
     /// `PriorityFlags=INCR_ONLY`
@@ -100,6 +97,11 @@ impl PrioritySettings {
     /// The weight of a factor.
     pub fn weight(&self, factor: Factor) -> u32 {
         self.weights[factor as usize]
+    }
+
+    /// Whether a factor is the number behind it, instead of its part of the largest one.
+    pub fn is_raw(&self, factor: Factor) -> bool {
+        self.raw[factor as usize]
     }
 
     /// Interprets one setting; another key is ignored.
@@ -190,18 +192,22 @@ impl PrioritySettings {
     /// The daemon searches the whole text for each flag.
     pub(crate) fn set_flags(&mut self, text: &str) {
         let all = text.contains("NO_NORMAL_ALL");
-        self.raw_assoc = all || text.contains("NO_NORMAL_ASSOC");
-        self.raw_partition = all || text.contains("NO_NORMAL_PART");
-        self.raw_qos = all || text.contains("NO_NORMAL_QOS");
+        for (factor, flag) in [
+            (Factor::Assoc, "NO_NORMAL_ASSOC"),
+            (Factor::Partition, "NO_NORMAL_PART"),
+            (Factor::Qos, "NO_NORMAL_QOS"),
+        ] {
+            self.raw[factor as usize] = all || text.contains(flag);
+        }
         self.raw_tres = all || text.contains("NO_NORMAL_TRES");
         self.relative_to_time = text.contains("SMALL_RELATIVE_TO_TIME");
         self.increases_only = text.contains("INCR_ONLY");
     }
 
     /// Brings the weights of resources into the order of the resources' ids: the fixed ones, then
-    /// those of `AccountingStorageTRES`. Returns whether one of them is something else.
-    pub(crate) fn sort_tres(&mut self, accounting_storage_tres: &str) -> bool {
-        let listed = accounting_storage_tres.to_ascii_lowercase();
+    /// those of `AccountingStorageTRES`, in lower case. Returns whether one of them is something
+    /// else.
+    pub(crate) fn sort_tres(&mut self, listed: &str) -> bool {
         let mut order = FIXED_TRES.to_vec();
         order.extend(listed.split(',').map(str::trim));
         self.weight_tres.sort_by_key(|tres| {

@@ -55,69 +55,53 @@ impl ConfPolicy {
     }
 }
 
-/// The settings that affect fair share.
+/// The settings that affect fair share and the priority of jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlurmConf {
-    /// The priority plugin; `None` if the file does not set it. The default is `priority/basic`
-    /// before 23.11.
-    pub priority_type: Option<String>,
-    /// The version of Slurm, which only `scontrol show config` prints.
-    pub version: Option<String>,
     /// The policy, which applies under `priority/multifactor` only.
     pub policy: ConfPolicy,
-    /// Whether `PriorityFlags` is set, which chooses the policy.
-    pub sets_flags: bool,
-    /// Whether `decay_half_life` is read from the files.
-    pub sets_half_life: bool,
-    /// Whether `dampening_factor` is read from the files.
-    pub sets_dampening: bool,
     /// `PriorityDecayHalfLife` in seconds, 0 for usage that does not decay. Default: 7 days.
     pub decay_half_life: u32,
     /// `PriorityCalcPeriod`: the time between two calculations, in seconds. Default: 300.
     pub calc_period: u32,
-    /// Whether all usage is reset to 0 at times (`PriorityUsageResetPeriod`). Default: never.
-    pub resets_usage: bool,
     /// `FairShareDampeningFactor`, the divisor of the factor's exponent, 1..=65535; not used by
     /// fair tree. Default: 1.
     pub dampening_factor: u16,
-    /// The name of the cluster.
-    pub cluster: Option<String>,
     /// Whether `scontrol show config` printed the settings. Before 23.02 it prints `NO_NORMAL_ALL`
     /// for each of the flags that begin with `NO_NORMAL_`.
     pub is_printed: bool,
     /// The settings of the multifactor priority.
     pub priority: PrioritySettings,
-    /// The nodes and partitions of `slurm.conf`.
-    pub objects: ConfObjects,
+    /// One record for each node, by the key `NodeName`, with what the lines for `DEFAULT` give it.
+    pub(crate) nodes: Vec<Record>,
+    /// One record for each partition, by the key `PartitionName`.
+    pub(crate) partitions: Vec<Record>,
     /// The settings that are invalid, have no effect, contradict others or were removed, in the
     /// order of the files.
     pub warnings: Vec<Message>,
     /// The first of them with which `slurmctld` does not start.
     start_fault: Option<String>,
+    /// The values in the files, but for the wrong ones, by their names in [`KEYS`].
+    values: HashMap<&'static str, String>,
 }
 
 impl Default for SlurmConf {
     fn default() -> Self {
         Self {
-            priority_type: None,
-            version: None,
             policy: ConfPolicy::default(),
-            sets_flags: false,
-            sets_half_life: false,
-            sets_dampening: false,
             decay_half_life: 7 * 24 * 60 * 60,
             calc_period: 5 * 60,
-            resets_usage: false,
             dampening_factor: 1,
-            cluster: None,
             is_printed: false,
             priority: PrioritySettings {
                 max_age: 7 * 24 * 60 * 60,
                 ..PrioritySettings::default()
             },
-            objects: ConfObjects::default(),
+            nodes: Vec::new(),
+            partitions: Vec::new(),
             warnings: Vec::new(),
             start_fault: None,
+            values: HashMap::new(),
         }
     }
 }
@@ -129,6 +113,12 @@ impl SlurmConf {
     /// The first setting with which it does not.
     pub fn require_start(&self) -> Result<(), String> {
         self.start_fault.clone().map_or(Ok(()), Err)
+    }
+
+    /// The value of a setting that affects fair share or priorities; `None` if the files do not set
+    /// it, or as slurmctld refuses it, so that it has its default.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(String::as_str)
     }
 
     /// Reads a text without its folder: an `Include` in it is a warning.
@@ -153,6 +143,7 @@ impl SlurmConf {
             files: 1,
             at: Place::default(),
             found: HashMap::new(),
+            defaults: HashMap::new(),
             conf: Self::default(),
         };
         if text.trim_start().starts_with(SHOW_CONFIG) {
@@ -225,13 +216,6 @@ const FLAGS: &[&str] = &[
     "SMALL_RELATIVE_TO_TIME",
 ];
 
-/// The value of a setting, and the line that sets it.
-#[derive(Debug, Clone)]
-struct Found {
-    value: String,
-    at: Place,
-}
-
 /// A line of a file.
 #[derive(Debug, Clone, Default)]
 struct Place {
@@ -253,8 +237,10 @@ struct Settings<'a> {
     files: usize,
     /// The line that is read or interpreted.
     at: Place,
-    /// By the names in [`KEYS`].
-    found: HashMap<&'static str, Found>,
+    /// The values by the names in [`KEYS`], and the lines that set them.
+    found: HashMap<&'static str, (String, Place)>,
+    /// What the lines for `DEFAULT` give nodes and partitions, by the first key in lower case.
+    defaults: HashMap<String, Record>,
     conf: SlurmConf,
 }
 
@@ -291,8 +277,9 @@ impl Settings<'_> {
     }
 
     fn include_file(&mut self, name: &str, depth: usize) {
-        let cluster = self.value("ClusterName").unwrap_or_default();
-        let name = name.trim_matches('"').replace("%c", &cluster);
+        let cluster = self.found.get("ClusterName");
+        let cluster = cluster.map_or("", |(name, _)| name);
+        let name = name.trim_matches('"').replace("%c", cluster);
         self.files += 1;
         let reason = if depth >= MAX_INCLUDE_DEPTH {
             format!("it is nested in more than {MAX_INCLUDE_DEPTH} `Include`s")
@@ -312,11 +299,7 @@ impl Settings<'_> {
         for (index, setting) in split_settings(text).into_iter().enumerate() {
             match setting {
                 Ok((key, _)) if index == 0 && canonical_name(OBJECTS, key).is_some() => {
-                    let wrong = self.conf.objects.add_line(text, self.at.line);
-                    if let Some((key, value, expected)) = wrong {
-                        self.warn_of_bad_value(key, &value, expected);
-                    }
-                    return;
+                    return self.add_objects(text);
                 }
                 Ok((key, value)) => self.set(key, value),
                 Err(rest) => {
@@ -340,11 +323,8 @@ impl Settings<'_> {
             }
             return;
         };
-        let found = Found {
-            value: value.to_owned(),
-            at: self.at.clone(),
-        };
-        if let Some(Found { at: before, .. }) = self.found.insert(known, found) {
+        let found = (value.to_owned(), self.at.clone());
+        if let Some((_, before)) = self.found.insert(known, found) {
             self.warn(&format!(
                 "`{known}` is on line {} of `{}` too; this line replaces it",
                 before.line, before.file
@@ -352,40 +332,90 @@ impl Settings<'_> {
         }
     }
 
-    fn value(&self, key: &str) -> Option<String> {
-        Some(self.found.get(key)?.value.clone())
+    /// Adds the nodes or partitions of a line; it may describe something else.
+    fn add_objects(&mut self, text: &str) {
+        let mut settings = split_settings(text).into_iter().flatten();
+        let Some((kind, names)) = settings.next() else {
+            return;
+        };
+        let kind = kind.to_ascii_lowercase();
+        let objects = match kind.as_str() {
+            "nodename" => &mut self.conf.nodes,
+            "partitionname" => &mut self.conf.partitions,
+            _ => return,
+        };
+        let line = self.at.line;
+        let mut record = self.defaults.get(&kind).cloned().unwrap_or_default();
+        for (key, value) in settings {
+            record.set(key, value, line);
+        }
+        if !names.eq_ignore_ascii_case("DEFAULT") {
+            for name in expand(names) {
+                let mut object = record.clone();
+                object.set(&kind, &name, line);
+                objects.push(object);
+            }
+        }
+        for (key, form) in FORMS {
+            if let Some(value) = record.get(key)
+                && !form.accepts(value)
+            {
+                self.warn_of_bad_value(key, value, form.expected());
+                break;
+            }
+        }
+        if names.eq_ignore_ascii_case("DEFAULT") {
+            self.defaults.insert(kind, record);
+        }
     }
 
     /// Interprets each setting as the daemon does; a value that is wrong is a warning.
     fn interpret(&mut self) {
-        self.conf.version = self.value("SLURM_VERSION");
-        self.conf.cluster = self.value("ClusterName");
         let mut settings: Vec<_> = self.found.clone().into_iter().collect();
-        settings.sort_by_key(|(_, found)| found.at.line);
-        for (key, Found { value, at }) in settings {
+        settings.sort_by_key(|(_, (_, at))| at.line);
+        let mut resets_usage = false;
+        for (key, (value, at)) in settings {
             self.at = at;
-            match key {
-                "PriorityType" => self.interpret_priority_type(&value),
-                "PriorityFlags" => self.interpret_flags(&value.to_ascii_uppercase()),
-                _ => {
-                    if let Err(expected) = self.conf.set(key, &value) {
-                        self.warn_of_bad_value(key, &value, expected);
-                    }
+            let interpreted = match key {
+                "PriorityType" => {
+                    self.interpret_priority_type(&value);
+                    Ok(())
                 }
+                "PriorityFlags" => {
+                    self.interpret_flags(&value.to_ascii_uppercase());
+                    Ok(())
+                }
+                "PriorityUsageResetPeriod" => match value.to_ascii_lowercase().as_str() {
+                    "none" => Ok(()),
+                    "now" | "daily" | "weekly" | "monthly" | "quarterly" | "yearly" => {
+                        resets_usage = true;
+                        Ok(())
+                    }
+                    _ => {
+                        Err("`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`")
+                    }
+                },
+                _ => self.conf.set(key, &value),
+            };
+            match interpreted {
+                Ok(()) => _ = self.conf.values.insert(key, value),
+                Err(expected) => self.warn_of_bad_value(key, &value, expected),
             }
         }
-        let order = self.value("AccountingStorageTRES").unwrap_or_default();
-        if self.conf.priority.sort_tres(&order)
-            && let Some(value) = self.interpreted("PriorityWeightTRES")
+        let order = self.conf.value("AccountingStorageTRES").unwrap_or_default();
+        if self.conf.priority.sort_tres(&order.to_ascii_lowercase())
+            && let Some((value, at)) = self.found.remove("PriorityWeightTRES")
         {
+            self.at = at;
             let expected = "resources that Slurm tracks: those of `AccountingStorageTRES`, and cpu, mem, energy, node, \
                             billing, fs/disk, vmem and pages";
             self.warn_of_bad_value("PriorityWeightTRES", &value, expected);
         }
         if self.conf.decay_half_life == 0
-            && !self.conf.resets_usage
-            && self.interpreted("PriorityDecayHalfLife").is_some()
+            && !resets_usage
+            && let Some((_, at)) = self.found.remove("PriorityDecayHalfLife")
         {
+            self.at = at;
             let text =
                 "usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period";
             self.warn(text);
@@ -404,7 +434,6 @@ impl Settings<'_> {
                 self.warn(&text);
             }
         }
-        self.conf.priority_type = Some(plugin);
     }
 
     /// Interprets `PriorityFlags`, in capitals. The daemon searches the whole text for each flag,
@@ -412,7 +441,6 @@ impl Settings<'_> {
     fn interpret_flags(&mut self, text: &str) {
         let mut flags: Vec<&str> = text.split(',').map(str::trim).collect();
         flags.retain(|flag| !flag.is_empty());
-        self.conf.sets_flags = !flags.is_empty();
         self.conf.policy = if text.contains("DEPTH_OBLIVIOUS") {
             ConfPolicy::DepthOblivious
         } else if text.contains("NO_FAIR_TREE") {
@@ -437,13 +465,6 @@ impl Settings<'_> {
                 self.warn(&text);
             }
         }
-    }
-
-    /// The value of a setting, whose line is then the one that is interpreted.
-    fn interpreted(&mut self, key: &str) -> Option<String> {
-        let found = self.found.get(key)?;
-        self.at = found.at.clone();
-        Some(found.value.clone())
     }
 
     fn warn_of_bad_value(&mut self, key: &str, value: &str, expected: &str) {
@@ -477,26 +498,14 @@ impl SlurmConf {
             "PriorityDecayHalfLife" => {
                 let expected = "a time, or 0 for usage that does not decay";
                 self.decay_half_life = stored_seconds(parse_minutes(value).ok_or(expected)?);
-                self.sets_half_life = true;
             }
             "PriorityCalcPeriod" => match parse_minutes(value) {
                 Some(minutes @ 1..) => self.calc_period = stored_seconds(minutes),
                 _ => return Err("a time of at least one minute"),
             },
             "FairShareDampeningFactor" => match value.parse() {
-                Ok(factor @ 1..) => (self.dampening_factor, self.sets_dampening) = (factor, true),
+                Ok(factor @ 1..) => self.dampening_factor = factor,
                 _ => return Err("a whole number from 1 to 65535"),
-            },
-            "PriorityUsageResetPeriod" => match value.to_ascii_lowercase().as_str() {
-                "none" => self.resets_usage = false,
-                "now" | "daily" | "weekly" | "monthly" | "quarterly" | "yearly" => {
-                    self.resets_usage = true;
-                }
-                _ => {
-                    return Err(
-                        "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
-                    );
-                }
             },
             _ => return self.priority.set(key, value),
         }
@@ -638,54 +647,6 @@ const FORMS: [(&str, Form); 12] = [
     ("ThreadsPerCore", Form::Count),
     ("CoreSpecCount", Form::Count),
 ];
-
-/// The nodes and partitions of `slurm.conf`, with what their lines for `DEFAULT` give them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ConfObjects {
-    /// One record for each node, by the key `NodeName`.
-    pub(crate) nodes: Vec<Record>,
-    /// One record for each partition, by the key `PartitionName`.
-    pub(crate) partitions: Vec<Record>,
-    /// What the lines for `DEFAULT` give, by the first key in lower case.
-    defaults: HashMap<String, Record>,
-}
-
-impl ConfObjects {
-    /// Adds the objects of a line. Those that are neither nodes nor partitions are not kept. Returns
-    /// a value of another form than the one of its key: the key, the value, and what is expected.
-    fn add_line(
-        &mut self,
-        text: &str,
-        line: usize,
-    ) -> Option<(&'static str, String, &'static str)> {
-        let mut settings = split_settings(text).into_iter().flatten();
-        let (kind, names) = settings.next()?;
-        let kind = kind.to_ascii_lowercase();
-        let objects = match kind.as_str() {
-            "nodename" => &mut self.nodes,
-            "partitionname" => &mut self.partitions,
-            _ => return None,
-        };
-        let mut record = self.defaults.get(&kind).cloned().unwrap_or_default();
-        for (key, value) in settings {
-            record.set(key, value, line);
-        }
-        let wrong = FORMS.into_iter().find_map(|(key, form)| {
-            let value = record.get(key)?;
-            (!form.accepts(value)).then(|| (key, value.to_owned(), form.expected()))
-        });
-        if names.eq_ignore_ascii_case("DEFAULT") {
-            self.defaults.insert(kind, record);
-            return wrong;
-        }
-        for name in expand(names) {
-            let mut object = record.clone();
-            object.set(&kind, &name, line);
-            objects.push(object);
-        }
-        wrong
-    }
-}
 
 /// The most names that are made of one list of hosts, so that `n[1-999999999]` cannot use up the
 /// memory.

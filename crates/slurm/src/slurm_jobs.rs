@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 use job_sort_formula::diagnostic::limit_each_kind;
 use jsf_json::clipped;
 
-use crate::json_records::{JsonDocument, record_of};
-use crate::records::{Record, RecordKind};
+use crate::records::{JsonDocument, Record, RecordKind, record_of};
 use crate::tables::Table;
 use crate::values::{Form, TimeLimit, TresAmounts, nice, parse_amount, parse_time, processors};
 
@@ -89,25 +88,10 @@ impl SlurmJob {
 
     /// Whether the job has ended.
     fn has_ended(&self) -> bool {
-        const ACTIVE: [&str; 16] = [
-            "PENDING",
-            "PD",
-            "RUNNING",
-            "R",
-            "SUSPENDED",
-            "S",
-            "CONFIGURING",
-            "CF",
-            "COMPLETING",
-            "CG",
-            "STAGE_OUT",
-            "SO",
-            "SIGNALING",
-            "SI",
-            "STOPPED",
-            "ST",
-        ];
-        !ACTIVE.contains(&self.state.to_ascii_uppercase().as_str())
+        const ACTIVE: &str = "PENDING PD RUNNING R SUSPENDED S CONFIGURING CF COMPLETING CG STAGE_OUT SO SIGNALING SI \
+                              STOPPED ST";
+        let mut active = ACTIVE.split_ascii_whitespace();
+        !active.any(|state| state.eq_ignore_ascii_case(&self.state))
     }
 
     /// The first of its partitions.
@@ -152,16 +136,36 @@ impl SlurmJobs {
     /// It is neither, or lacks a column.
     pub fn read(name: &str, text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
-        let read = if text.trim_start().starts_with('{') {
+        let found = if text.trim_start().starts_with('{') {
             read_json(text)
         } else if text.trim_start().starts_with("JobId=") {
-            Ok(read_records(text))
+            Ok((JOB.read(text), None))
         } else {
             read_table(text)
         };
-        let mut read = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
+        let found = found.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
+        let ((records, warnings), version) = found;
+        let mut read = Self {
+            version,
+            warnings,
+            ..Self::default()
+        };
+        let mut jobs = Vec::new();
+        for record in records {
+            let job = job_of_record(&record);
+            // without a state, whether it is pending is not known
+            if job.state.is_empty() {
+                let fault = format!("job `{}` is left out: it has no state", clipped(&job.id));
+                read.warnings.push(match record.line {
+                    0 => fault,
+                    line => format!("line {line}: {fault}"),
+                });
+            } else {
+                jobs.push(job);
+            }
+        }
         if let Some(first) = read.warnings.first()
-            && read.jobs.is_empty()
+            && jobs.is_empty()
         {
             return Err(format!(
                 "`{}`: none of its jobs can be read: {first}",
@@ -169,7 +173,7 @@ impl SlurmJobs {
             ));
         }
         let mut known = HashSet::new();
-        for job in std::mem::take(&mut read.jobs) {
+        for job in jobs {
             if job.has_ended() {
                 read.ended.insert(job.id, job.state);
             } else if known.insert(job.id.clone()) {
@@ -186,6 +190,9 @@ impl SlurmJobs {
         Ok(read)
     }
 }
+
+/// The records of a document, what cannot be read of it, and the version of Slurm that printed it.
+type Found = ((Vec<Record>, Vec<String>), Option<String>);
 
 /// The tasks of an array as `squeue` prints them.
 fn array_task(array: &str, tasks: &str) -> String {
@@ -218,24 +225,6 @@ const JOB: RecordKind = RecordKind {
         ("MinMemory", Form::Memory),
     ],
 };
-
-fn read_records(text: &str) -> SlurmJobs {
-    let (records, warnings) = JOB.read(text);
-    let mut read = SlurmJobs {
-        warnings,
-        ..SlurmJobs::default()
-    };
-    for record in records {
-        if record.get("JobState").is_some() {
-            read.jobs.push(job_of_record(&record));
-        } else {
-            let line = record.line;
-            let fault = format!("line {line}: the job is left out: it has no `JobState`");
-            read.warnings.push(fault);
-        }
-    }
-    read
-}
 
 fn job_of_record(record: &Record) -> SlurmJob {
     let text = |key| record.text(key).to_owned();
@@ -335,7 +324,7 @@ const COLUMNS: [(&str, &str); 19] = [
     ("JOB_ID", "JobId"),
 ];
 
-fn read_table(text: &str) -> Result<SlurmJobs, String> {
+fn read_table(text: &str) -> Result<Found, String> {
     let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
     let table = Table::parse(text).ok_or(expected)?;
     if !table.has("PRIORITY") {
@@ -344,13 +333,9 @@ fn read_table(text: &str) -> Result<SlurmJobs, String> {
     if !table.has("TRES_ALLOC") {
         return Err("the table of `squeue` has no column TRES_ALLOC (`tres-alloc`)".to_owned());
     }
-    let mut jobs = Vec::new();
-    let warnings = JOB.read_table(&table, &COLUMNS, |record| jobs.push(job_of_record(&record)));
-    Ok(SlurmJobs {
-        jobs,
-        warnings,
-        ..SlurmJobs::default()
-    })
+    let mut records = Vec::new();
+    let warnings = JOB.read_table(&table, &COLUMNS, |record| records.push(record));
+    Ok(((records, warnings), None))
 }
 
 /// The keys of a job in JSON, each with the one that `scontrol` has for it.
@@ -379,31 +364,21 @@ const JSON_KEYS: [(&str, &str); 22] = [
     ("array_task_id", "ArrayTaskId"),
 ];
 
-fn read_json(text: &str) -> Result<SlurmJobs, String> {
+fn read_json(text: &str) -> Result<Found, String> {
     let document = JsonDocument::read(text, "jobs")
         .map_err(|found| format!("expected the output of `squeue --json`, found {found}"))?;
-    let mut read = SlurmJobs {
-        version: document.version,
-        ..SlurmJobs::default()
-    };
+    let (mut records, mut warnings) = (Vec::new(), Vec::new());
     for (number, item) in (1..).zip(document.items) {
         match record_of(item, &JSON_KEYS) {
-            Ok(record) if record.number::<u64>(JOB.name).is_none() => read.warnings.push(format!(
+            Ok(record) if record.number::<u64>(JOB.name).is_none() => warnings.push(format!(
                 "job {number} is left out: it has no `job_id` that is a number"
             )),
-            // without a state, whether it is pending is not known
-            Ok(record) if record.get("JobState").is_none() => read.warnings.push(format!(
-                "job {number} is left out: it has no `job_state` that is a text or a list of texts"
-            )),
             Ok(record) => {
-                read.warnings.extend(JOB.faults(&record));
-                read.jobs.push(job_of_record(&record));
+                warnings.extend(JOB.faults(&record));
+                records.push(record);
             }
-            Err(error) => {
-                let problem = format!("job {number} is left out: {error}");
-                read.warnings.push(problem);
-            }
+            Err(error) => warnings.push(format!("job {number} is left out: {error}")),
         }
     }
-    Ok(read)
+    Ok(((records, warnings), document.version))
 }

@@ -5,18 +5,20 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 /// A place in a document with associations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// A line, counted from 1.
-    Line(usize),
-    /// An entry of a JSON list, counted from 1.
-    Entry(usize),
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// A `line`, or an `entry` of a JSON list.
+    pub what: &'static str,
+    /// Counted from 1.
+    pub number: usize,
 }
 
 impl Place {
-    pub fn number(self) -> usize {
-        let (Self::Line(number) | Self::Entry(number)) = self;
-        number
+    pub fn line(number: usize) -> Self {
+        Self {
+            what: "line",
+            number,
+        }
     }
 
     /// A fault there that Slurm would neither write nor accept, in words that follow the name of the
@@ -28,10 +30,7 @@ impl Place {
 
 impl Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(number) => write!(f, "line {number}"),
-            Self::Entry(number) => write!(f, "entry {number}"),
-        }
+        write!(f, "{} {}", self.what, self.number)
     }
 }
 
@@ -81,12 +80,13 @@ impl Columns {
     }
 }
 
-/// The place of a row, and its cells with their leading and trailing blanks.
-pub struct Row<'t> {
+/// The place of a row, and its cells.
+pub struct Row<'s> {
     pub place: Place,
     /// The cluster of the last line `CLUSTER: name` above it.
-    pub cluster: Option<&'t str>,
-    cells: Vec<Cow<'t, str>>,
+    pub cluster: Option<&'s str>,
+    names: &'s [String],
+    cells: Vec<Cow<'s, str>>,
     /// What is wrong if it has another number of cells than the header.
     fault: Option<String>,
 }
@@ -100,31 +100,37 @@ impl Row<'_> {
         }
     }
 
-    /// The cell without its leading and trailing blanks; empty if there is no such column.
-    pub fn cell(&self, column: Option<usize>) -> &str {
-        match column {
-            Some(column) => self.padded_cell(column).trim(),
-            None => "",
-        }
+    /// The cell of a column without its leading and trailing blanks; empty if there is no such
+    /// column.
+    pub fn cell(&self, column: &str) -> &str {
+        self.padded_cell(column).trim()
     }
 
-    /// The cell with its leading and trailing blanks; empty if there is no such column.
-    pub fn padded_cell(&self, column: usize) -> &str {
-        match self.cells.get(column) {
+    /// The cell of a column with its leading and trailing blanks.
+    pub fn padded_cell(&self, column: &str) -> &str {
+        position(self.names, column).map_or("", |index| self.cell_at(index))
+    }
+
+    /// The cell at an index as it is.
+    pub fn cell_at(&self, index: usize) -> &str {
+        match self.cells.get(index) {
             Some(cell) => cell,
             None => "",
         }
     }
 }
 
-/// Whether a column has that name, which may be cut at the column's width.
-pub fn is_column(column: &str, name: &str) -> bool {
+/// The index of the first column with a name.
+fn position(names: &[String], name: &str) -> Option<usize> {
+    names.iter().position(|column| is_column(column, name))
+}
+
+/// Whether a column, without the blanks in its name, has that name, which may be cut at the
+/// column's width.
+fn is_column(column: &str, name: &str) -> bool {
     match column.strip_suffix('+') {
         Some(start) => start.len() > 3 && name.starts_with(start),
-        // older releases print blanks, `Raw Shares`
-        None => column
-            .replace(' ', "")
-            .eq_ignore_ascii_case(&name.replace(' ', "")),
+        None => column.eq_ignore_ascii_case(name),
     }
 }
 
@@ -170,7 +176,8 @@ impl<'t> Table<'t> {
     fn read_names(&mut self) {
         self.names.clear();
         for name in self.columns.cells(self.header) {
-            self.names.push(name.trim().to_owned());
+            // older releases print blanks, `Raw Shares`
+            self.names.push(name.replace(' ', ""));
         }
     }
 
@@ -199,7 +206,7 @@ impl<'t> Table<'t> {
 
     /// The index of the first column with a name.
     pub fn column(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|column| is_column(column, name))
+        position(&self.names, name)
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -208,16 +215,7 @@ impl<'t> Table<'t> {
 
     /// The indices of all columns with a name.
     pub fn columns(&self, name: &str) -> impl Iterator<Item = usize> {
-        let columns = self.names.iter().enumerate();
-        columns
-            .filter(move |(_, column)| is_column(column, name))
-            .map(|(index, _)| index)
-    }
-
-    /// The index of a required column.
-    pub fn required(&self, column: &'static str, advice: &'static str) -> Result<usize, String> {
-        self.column(column)
-            .ok_or_else(|| format!(" has no column `{column}`: {advice}"))
+        (0..self.names.len()).filter(|index| is_column(&self.names[*index], name))
     }
 
     /// Whether `|` separates the cells.
@@ -232,7 +230,7 @@ impl<'t> Table<'t> {
 
     /// The rows above the second line `CLUSTER: name`, if there is one. A row with another number
     /// of cells than the header is an error.
-    pub fn rows<'s>(&'s self) -> impl Iterator<Item = Result<Row<'t>, String>> + 's {
+    pub fn rows(&self) -> impl Iterator<Item = Result<Row<'_>, String>> {
         self.rows_of_clusters()
             .take_while(|row| row.cluster == self.cluster)
             .map(Row::require_whole)
@@ -240,7 +238,7 @@ impl<'t> Table<'t> {
 
     /// The rows of all clusters, whole or not: only those of the cluster that is read have to be.
     /// Below each line `CLUSTER: name` the header is repeated.
-    pub fn rows_of_clusters<'s>(&'s self) -> impl Iterator<Item = Row<'t>> + 's {
+    pub fn rows_of_clusters(&self) -> impl Iterator<Item = Row<'_>> {
         let mut cluster = self.cluster;
         self.lines().filter_map(move |(number, line)| {
             if let Some(other) = cluster_line(line) {
@@ -249,11 +247,11 @@ impl<'t> Table<'t> {
             }
             let is_header =
                 cluster != self.cluster && (line == self.header || spans(line).is_some());
-            (!is_header).then(|| self.row(Place::Line(number), cluster, line))
+            (!is_header).then(|| self.row(Place::line(number), cluster, line))
         })
     }
 
-    fn row(&self, place: Place, cluster: Option<&'t str>, line: &'t str) -> Row<'t> {
+    fn row<'s>(&'s self, place: Place, cluster: Option<&'s str>, line: &'s str) -> Row<'s> {
         let cells = self.columns.cells(line);
         let (found, expected) = (cells.len(), self.names.len());
         let is_whole = if self.columns_are_words() {
@@ -276,6 +274,7 @@ impl<'t> Table<'t> {
         Row {
             place,
             cluster,
+            names: &self.names,
             cells,
             fault,
         }

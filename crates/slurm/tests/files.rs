@@ -7,7 +7,6 @@ use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use jsf_slurm::associations::TreeFormat;
 use jsf_slurm::cluster::Cluster;
-use jsf_slurm::slurm_conf::SlurmConf;
 use jsf_slurm::slurm_jobs::SlurmJobs;
 use jsf_slurm::{SlurmDocument, SlurmTree, read_tree};
 use jsf_testing::golden::{self, field as text, number, slurm_trees};
@@ -384,7 +383,7 @@ fn a_truncated_file_gives_no_more_nodes_or_an_error_with_its_name() {
 #[test]
 fn a_table_of_qos_without_their_names_is_refused() {
     let text = "  Priority   GraceTime    Preempt\n---------- ---------- ----------\n        10   00:00:00\n";
-    let refused = Cluster::default().add(SlurmDocument::Qos, text, &SlurmConf::default());
+    let refused = Cluster::default().add(SlurmDocument::Qos, text);
     assert_eq!(
         refused.expect_err("no names"),
         "expected the output of `sacctmgr -P show qos` with the columns Name and Priority"

@@ -59,6 +59,37 @@ fn the_largest_job_of_archer_counts_49_hours_of_waiting() {
     assert!(golden::field(&left_out[0], "text").starts_with("walltime in"));
 }
 
+/// A summand that does not depend on usage and shares is not taken for their factor.
+#[test]
+fn a_summand_without_shares_is_not_blamed_on_fair_share() {
+    let formula = "eligible_time/3600 + job_priority + 5*ncpus + 10*2**-(fairshare_tree_usage/fairshare_perc)";
+    let answer = json(&jsf(&[
+        "translate",
+        formula,
+        "--to",
+        "slurm",
+        "--format",
+        "json",
+    ]));
+    let left_out = answer["not_expressed"].as_array().expect("a list");
+    assert_eq!(left_out.len(), 1);
+    assert_eq!(golden::field(&left_out[0], "text"), "job_priority");
+    assert_eq!(
+        golden::field(&left_out[0], "why"),
+        "Slurm has `nice`, which a user can only raise"
+    );
+    let parts = answer["parts"].as_array().expect("a list").iter();
+    let becomes: Vec<&str> = parts.map(|part| golden::field(part, "becomes")).collect();
+    assert_eq!(
+        becomes,
+        [
+            "PriorityWeightAge and PriorityMaxAge",
+            "PriorityWeightTRES, cpu",
+            "PriorityWeightFairshare"
+        ]
+    );
+}
+
 #[test]
 fn the_largest_job_of_archer2_counts_67_hours_of_waiting() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -189,12 +189,12 @@ impl SacctColumns {
     /// The columns that the log does not have although numbers of Slurm's priority that it is read
     /// for follow from them.
     pub fn missing(&self, builder: &WorkloadBuilder) -> Option<String> {
-        let slurm = builder.given.slurm.as_ref()?;
+        let settings = &builder.given.slurm.as_ref()?.conf.priority;
         let (mut missing, mut inputs) = (Vec::new(), Vec::new());
         for (input, columns) in PRIORITY {
             let is_needed = match (input, columns[0]) {
-                ("size_factor", "TimelimitRaw") => slurm.settings.relative_to_time,
-                ("tres_", "Partition") => !slurm.settings.raw_tres,
+                ("size_factor", "TimelimitRaw") => settings.relative_to_time,
+                ("tres_", "Partition") => !settings.raw_tres,
                 _ => true,
             };
             let mut columns_in_small_letters = columns.iter().map(|name| name.to_ascii_lowercase());
@@ -301,7 +301,7 @@ fn priority_inputs(
     submit: i64,
     builder: &WorkloadBuilder,
 ) -> Vec<LoggedAmount<'static>> {
-    let Some(slurm) = &builder.given.slurm else {
+    let Some(cluster) = &builder.given.slurm else {
         return Vec::new();
     };
     let job = SlurmJob {
@@ -309,8 +309,7 @@ fn priority_inputs(
         accrues_from: Some(submit),
         ..slurm_job(job)
     };
-    let cluster = &slurm.cluster;
-    let mut numbers = cluster.priority_inputs(&job, &slurm.settings, submit);
+    let mut numbers = cluster.priority_inputs(&job, submit);
     for (name, number) in cluster.priorities_of(&job) {
         numbers.push((name.to_owned(), number));
     }

@@ -30,7 +30,6 @@ use job_sort_formula::schema::InputType;
 use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_slurm::cluster::Cluster;
-use jsf_slurm::priority::PrioritySettings;
 
 use crate::log_faults::{Fault, Faults, LeftOutReason, Mentions};
 use crate::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
@@ -602,8 +601,8 @@ pub struct LogInputs {
     /// The time that a job of a queue gets if it asks for none, in seconds; that of an empty name
     /// is for all other queues.
     pub default_walltimes: BTreeMap<String, i64>,
-    /// What the numbers of Slurm's priority follow from, if they are to be computed.
-    pub slurm: Option<SlurmPriority>,
+    /// What the numbers of Slurm's priority follow from beside the jobs, if they are to be computed.
+    pub slurm: Option<Cluster>,
     /// Whether the entity of a job of Slurm is its association, `ACCOUNT/USER`, and not its user.
     pub by_association: bool,
     /// Whether it is kept which chunks jobs ask for, and where.
@@ -612,15 +611,6 @@ pub struct LogInputs {
     pub takes_clock: bool,
     /// What is made of a log.
     pub rules: LogRules,
-}
-
-/// What the numbers of Slurm's priority follow from beside the jobs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SlurmPriority {
-    /// The settings.
-    pub settings: PrioritySettings,
-    /// Partitions, nodes, qualities of service and associations.
-    pub cluster: Cluster,
 }
 
 /// The priority of the job's queue, which the queues give where the log does not.

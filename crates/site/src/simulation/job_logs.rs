@@ -9,9 +9,10 @@ use job_sort_formula::schema::{FairshareInput, Origin};
 use jsf_ingest::FileKind;
 use jsf_openpbs::amounts::seconds;
 use jsf_simulate::{
-    FORMATS, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, SlurmPriority, Workload,
-    WorkloadBuilder, read_workload, sacct_advice,
+    FORMATS, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, Workload, WorkloadBuilder,
+    read_workload, sacct_advice,
 };
+use jsf_slurm::cluster::Cluster;
 use jsf_slurm::priority::AGE;
 use jsf_words::quoted_list;
 
@@ -81,16 +82,13 @@ impl Site {
 
     /// What the numbers of Slurm's priority follow from, if the site is one of Slurm and a formula
     /// names one.
-    fn logged_priority(&self, formulas: &[&Formula]) -> Option<SlurmPriority> {
+    fn logged_priority(&self, formulas: &[&Formula]) -> Option<Cluster> {
         let slurm = self.slurm.as_ref()?;
         let mut names = self.names_in_log(formulas).into_iter();
         if !names.any(|name| self.schema.origin(name) == Some(Origin::Slurm)) {
             return None;
         }
-        Some(SlurmPriority {
-            settings: slurm.settings.clone(),
-            cluster: slurm.cluster.clone(),
-        })
+        Some(slurm.cluster.clone())
     }
 
     /// The time that a job of each queue gets if it asks for none; that of an empty name is for all

@@ -171,7 +171,7 @@ impl Site {
             limits,
             threshold: self.threshold().map(server_float),
             has_accrual: self.server.eligible_time_enable().unwrap_or(false),
-            max_age: self.slurm.as_ref().map(|slurm| slurm.settings.max_age),
+            max_age: self.slurm.as_ref().map(|slurm| slurm.settings().max_age),
             precision: self.precision(),
             on_error: self.options.on_error,
         };

@@ -6,14 +6,11 @@ use std::collections::HashSet;
 use job_sort_formula::fairshare::{NodeKind, Release};
 use jsf_json::clipped;
 
-use crate::associations::{Associations, ROOT, Values, unrecognised};
-use crate::json_records::{JsonDocument, record_of};
+use crate::associations::{Associations, OBJECTS, ROOT, unrecognised};
 use crate::non_empty;
+use crate::records::{JsonDocument, record_of};
 use crate::slurm_conf::logical_lines;
 use crate::tables::{Place, Row, Table};
-
-const SSHARE_ADVICE: &str = "print it with `sshare -a -l -P`";
-const SHOW_ASSOC_ADVICE: &str = "print it with `sacctmgr -P show assoc tree`";
 
 const NO_PARENTS: &str = "the table does not give the parents of accounts, so all are put below the root: use \
                           `sacctmgr -P show assoc tree`, or a format with `ParentName`";
@@ -21,42 +18,32 @@ const NO_PARENTS: &str = "the table does not give the parents of accounts, so al
 /// Reads the table of `sshare -a -l`, in which also the rows of users are indented, or of
 /// `sacctmgr -P show assoc`. The usual columns of `show assoc` do not give the parent of an account:
 /// only `tree` does (by leading blanks), or a column `ParentName`.
-pub fn read_table(text: &str, is_sshare: bool) -> Result<Associations, String> {
-    let mut records = Associations::default();
-    let Some(table) = Table::parse(text) else {
-        return Ok(records);
+pub fn read_table(table: &Table<'_>, is_sshare: bool) -> Result<Associations, String> {
+    let mut records = Associations {
+        usage_known: is_sshare && table.has("RawUsage"),
+        names_are_cut: table.is_fixed(),
+        lacks_partitions: !table.has("Partition"),
+        ..Associations::default()
     };
-    let (shares, advice) = if is_sshare {
-        ("RawShares", SSHARE_ADVICE)
-    } else {
-        ("Share", SHOW_ASSOC_ADVICE)
-    };
-    let account = table.required("Account", advice)?;
+    let mut shares = "Share";
     if is_sshare {
-        table.required("User", advice)?;
-    }
-    let shares = table.required(shares, advice)?;
-    let user = table.column("User");
-    let partition = table.column("Partition");
-    let cluster = table.column("Cluster");
-    let (mut usage, mut norm_shares, mut fairshare) = (None, None, None);
-    if is_sshare {
-        usage = table.column("RawUsage");
-        norm_shares = table.column("NormShares");
-        fairshare = table.column("FairShare");
-        records.usage_known = usage.is_some();
+        shares = "RawShares";
+        for column in ["User", shares] {
+            if !table.has(column) {
+                let advice = "print it with `sshare -a -l -P`";
+                return Err(format!(" has no column `{column}`: {advice}"));
+            }
+        }
         if !records.usage_known {
             records.warn("there is no column `RawUsage`, so every usage is taken as 0");
         }
     }
-    records.names_are_cut = table.is_fixed();
-    records.lacks_partitions = partition.is_none();
-    let parent_names = ["ParentName", "Par Name", "Parent Name", "Parent"];
+    let parent_names = ["ParentName", "ParName", "Parent"];
     let mut parents = if is_sshare {
         Parents::Indented(Vec::new())
-    } else if let Some(column) = parent_names.iter().find_map(|name| table.column(name)) {
+    } else if let Some(column) = parent_names.into_iter().find(|name| table.has(name)) {
         Parents::Column(column)
-    } else if is_indented(&table, account) {
+    } else if is_indented(table) {
         Parents::Indented(Vec::new())
     } else {
         Parents::Unknown
@@ -69,23 +56,22 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Associations, String> {
             continue;
         }
         let row = row.require_whole()?;
-        if row.cluster.is_none()
-            && !is_sshare
-            && records.is_of_other_cluster(place, row.cell(cluster))
-        {
+        let cluster = row.cell("Cluster");
+        if is_sshare {
+            if records.cluster.is_none() && table.has("Cluster") {
+                records.cluster = Some(cluster.to_owned());
+            }
+        } else if row.cluster.is_none() && records.is_of_other_cluster(place, cluster) {
             continue;
         }
-        let user = row.cell(user);
-        let kind = if user.is_empty() {
-            NodeKind::Group
+        let (account, user) = (row.cell("Account"), row.cell("User"));
+        let (kind, name) = if user.is_empty() {
+            (NodeKind::Group, account)
         } else {
-            NodeKind::Entity
+            (NodeKind::Entity, user)
         };
-        let account_cell = row.padded_cell(account);
-        let account = account_cell.trim_matches(' ').trim_end();
-        let name = if user.is_empty() { account } else { user };
         let parent = if is_sshare || kind == NodeKind::Group {
-            parents.parent(&row, account_cell, account, kind)
+            parents.parent(&row, kind)
         } else {
             Some(account.to_owned())
         };
@@ -97,22 +83,17 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Associations, String> {
                 "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
             )));
         }
-        if is_sshare && records.cluster.is_none() && cluster.is_some() {
-            records.cluster = Some(row.cell(cluster).to_owned());
-        }
-        let values = Values {
-            partition: row.cell(partition),
-            shares: row.cell(Some(shares)),
-            usage: usage.map(|usage| row.cell(Some(usage))),
-            norm_shares: row.cell(norm_shares),
-            fairshare: row.cell(fairshare),
-        };
-        records.add(place, kind, name, parent, values)?;
+        records.add(place, kind, name, parent, |column| match column {
+            "RawShares" => row.cell(shares),
+            // `show assoc` has neither
+            "NormShares" | "FairShare" if !is_sshare => "",
+            column => row.cell(column),
+        })?;
     }
     records.finish_clusters();
     if matches!(parents, Parents::Unknown) {
         let mut rows = records.rows.iter();
-        if rows.any(|row| row.kind == NodeKind::Group && row.parent.is_some()) {
+        if rows.any(|row| row.is_account() && row.parent.is_some()) {
             records.warn(NO_PARENTS);
         }
     }
@@ -121,7 +102,7 @@ pub fn read_table(text: &str, is_sshare: bool) -> Result<Associations, String> {
 
 /// What gives the parents of accounts.
 enum Parents {
-    Column(usize),
+    Column(&'static str),
     /// Leading blanks: the accounts from the root down to the latest row, each with its depth.
     Indented(Vec<(usize, String)>),
     Unknown,
@@ -129,16 +110,12 @@ enum Parents {
 
 impl Parents {
     /// The account that a row is in; `None` at the top level.
-    fn parent(
-        &mut self,
-        row: &Row<'_>,
-        account_cell: &str,
-        account: &str,
-        kind: NodeKind,
-    ) -> Option<String> {
+    fn parent(&mut self, row: &Row<'_>, kind: NodeKind) -> Option<String> {
+        let account = row.cell("Account");
         match self {
             Self::Indented(above) => {
-                let depth = account_cell.len() - account_cell.trim_start_matches(' ').len();
+                let padded = row.padded_cell("Account");
+                let depth = padded.len() - padded.trim_start_matches(' ').len();
                 while let Some((other, _)) = above.last()
                     && *other >= depth
                 {
@@ -150,7 +127,7 @@ impl Parents {
                 }
                 parent
             }
-            Self::Column(column) => non_empty(row.cell(Some(*column)).to_owned()),
+            Self::Column(column) => non_empty(row.cell(column).to_owned()),
             Self::Unknown if account == ROOT => None,
             Self::Unknown => Some(ROOT.to_owned()),
         }
@@ -159,16 +136,10 @@ impl Parents {
 
 /// Whether leading blanks give the level of the accounts: the first account has none and a later
 /// one has some. Without `tree`, accounts may be aligned to the right instead.
-fn is_indented(table: &Table<'_>, account: usize) -> bool {
-    let mut is_first = true;
-    for row in table.rows().flatten() {
-        let begins_with_blank = row.padded_cell(account).starts_with(' ');
-        if begins_with_blank {
-            return !is_first;
-        }
-        is_first = false;
-    }
-    false
+fn is_indented(table: &Table<'_>) -> bool {
+    let rows = table.rows().flatten();
+    let mut blanks = rows.map(|row| row.padded_cell("Account").starts_with(' '));
+    blanks.next() == Some(false) && blanks.any(|begins_with_blank| begins_with_blank)
 }
 
 /// Where a user's row is, unless the account that it names can be the one that it is nested in: that
@@ -193,22 +164,72 @@ fn wrong_level(parent: Option<&str>, named: &str) -> Option<String> {
 /// a line that it cannot use, ignores a line without `-` and a repeated line for an association, and
 /// adds the associations before the first `Parent` line to the root.
 pub fn read_sacctmgr_file(text: &str) -> Result<Associations, String> {
-    let mut reader = FileReader {
-        records: Associations::default(),
-        declared_accounts: HashSet::from([ROOT.to_owned()]),
-        parent: ROOT.to_owned(),
-    };
+    let mut records = Associations::default();
+    // the accounts that a `Parent` line may name
+    let mut declared = HashSet::from([ROOT.to_owned()]);
+    let mut parent = ROOT.to_owned();
     for (number, line) in logical_lines(text) {
-        reader.read_line(Place::Line(number), &line)?;
+        let place = Place::line(number);
+        let Some((object, rest)) = line.split_once('-') else {
+            records.warn_at(place, "the line has no ` - `; `sacctmgr load` ignores it");
+            continue;
+        };
+        let object = object.trim();
+        let keyword = object.to_ascii_lowercase();
+        if !OBJECTS.contains(&&*keyword) {
+            return Err(place.fault(format_args!(
+                "`{}` is not an object of `sacctmgr load`, expected `Cluster`, `Parent`, `Account`, `User` or `QOS`",
+                clipped(object)
+            )));
+        }
+        if keyword == "qos" {
+            continue;
+        }
+        let options = Options::parse(rest).map_err(|text| place.fault(text))?;
+        let Some(name) = &options.name else {
+            let found = clipped(rest.trim());
+            return Err(place.fault(format_args!(
+                "there is no name in `{found}`, expected `{object} - 'name':key=value`"
+            )));
+        };
+        let lower = name.to_ascii_lowercase();
+        let (kind, name) = match keyword.as_str() {
+            "cluster" | "machine" => {
+                if let Some(first) = records.cluster.replace(lower) {
+                    return Err(place.fault(format_args!(
+                        "`{name}` is a second cluster after `{first}`; `sacctmgr load` takes one at a time"
+                    )));
+                }
+                continue;
+            }
+            "parent" if !declared.contains(&lower) => {
+                return Err(place.fault(format_args!(
+                    "`{lower}` is not an account on a line above, so it cannot be a parent"
+                )));
+            }
+            "parent" => {
+                parent = lower;
+                continue;
+            }
+            "user" => (NodeKind::Entity, name),
+            _ => {
+                declared.insert(lower.clone());
+                (NodeKind::Group, &lower)
+            }
+        };
+        records.add(
+            place,
+            kind,
+            name,
+            Some(parent.clone()),
+            |column| match column {
+                "RawShares" => options.shares.as_deref().unwrap_or("1"),
+                "Partition" => &options.partition,
+                _ => "",
+            },
+        )?;
     }
-    Ok(reader.records)
-}
-
-struct FileReader {
-    records: Associations,
-    /// The accounts that a `Parent` line may name.
-    declared_accounts: HashSet<String>,
-    parent: String,
+    Ok(records)
 }
 
 /// The name and the `key=value` options on a line.
@@ -217,83 +238,6 @@ struct Options {
     name: Option<String>,
     shares: Option<String>,
     partition: String,
-}
-
-impl FileReader {
-    fn read_line(&mut self, place: Place, line: &str) -> Result<(), String> {
-        let Some((object, rest)) = line.split_once('-') else {
-            let text = "the line has no ` - `; `sacctmgr load` ignores it";
-            self.records.warn_at(place, text);
-            return Ok(());
-        };
-        let object = object.trim();
-        let keyword = object.to_ascii_lowercase();
-        match keyword.as_str() {
-            "qos" => return Ok(()),
-            "cluster" | "machine" | "parent" | "account" | "project" | "user" => {}
-            _ => {
-                return Err(place.fault(format_args!(
-                        "`{}` is not an object of `sacctmgr load`, expected `Cluster`, `Parent`, `Account`, `User` or `QOS`",
-                        clipped(object)
-                    ),
-                ));
-            }
-        }
-        let options = Options::parse(rest).map_err(|text| place.fault(text))?;
-        let Some(name) = options.name.clone() else {
-            let found = clipped(rest.trim());
-            return Err(place.fault(format_args!(
-                "there is no name in `{found}`, expected `{object} - 'name':key=value`"
-            )));
-        };
-        match keyword.as_str() {
-            "cluster" | "machine" => self.set_cluster(place, name),
-            "parent" => self.set_parent(place, name.to_ascii_lowercase()),
-            "user" => self.add_association(place, NodeKind::Entity, name, options),
-            _ => self.add_association(place, NodeKind::Group, name.to_ascii_lowercase(), options),
-        }
-    }
-
-    fn set_cluster(&mut self, place: Place, name: String) -> Result<(), String> {
-        match &self.records.cluster {
-            Some(first) => Err(place.fault(format_args!(
-                "`{name}` is a second cluster after `{first}`; `sacctmgr load` takes one at a time"
-            ))),
-            None => {
-                self.records.cluster = Some(name.to_ascii_lowercase());
-                Ok(())
-            }
-        }
-    }
-
-    fn set_parent(&mut self, place: Place, name: String) -> Result<(), String> {
-        if !self.declared_accounts.contains(&name) {
-            return Err(place.fault(format_args!(
-                "`{name}` is not an account on a line above, so it cannot be a parent"
-            )));
-        }
-        self.parent = name;
-        Ok(())
-    }
-
-    fn add_association(
-        &mut self,
-        place: Place,
-        kind: NodeKind,
-        name: String,
-        options: Options,
-    ) -> Result<(), String> {
-        if kind == NodeKind::Group {
-            self.declared_accounts.insert(name.clone());
-        }
-        let values = Values {
-            partition: &options.partition,
-            shares: options.shares.as_deref().unwrap_or("1"),
-            ..Values::default()
-        };
-        let parent = Some(self.parent.clone());
-        self.records.add(place, kind, &name, parent, values)
-    }
 }
 
 impl Options {
@@ -386,27 +330,29 @@ pub fn read_sshare_json(text: &str) -> Result<Associations, String> {
         ..Associations::default()
     };
     for (number, item) in (1..).zip(document.items) {
-        let place = Place::Entry(number);
+        let place = Place {
+            what: "entry",
+            number,
+        };
         let entry = record_of(item, &JSON_KEYS).map_err(|error| place.fault(error))?;
         if records.is_of_other_cluster(place, entry.text("Cluster")) {
             continue;
         }
         let is_user = entry.text("Type").split(',').any(|kind| kind == "USER");
-        let mut values = Values {
-            partition: entry.text("Partition"),
-            shares: entry.text("RawShares"),
-            usage: Some(entry.text("RawUsage")),
-            norm_shares: entry.text("NormShares"),
-            fairshare: "",
+        let kind = if is_user {
+            NodeKind::Entity
+        } else {
+            NodeKind::Group
         };
-        let mut kind = NodeKind::Group;
-        if is_user {
-            kind = NodeKind::Entity;
-            // an account has 0 where the text has a blank
-            values.fairshare = entry.text("FairShare");
-        }
         let parent = entry.get("ParentName").map(str::to_owned);
-        records.add(place, kind, entry.text("Name"), parent, values)?;
+        records.add(place, kind, entry.text("Name"), parent, |column| {
+            // an account has 0 where the text has a blank
+            if column == "FairShare" && !is_user {
+                ""
+            } else {
+                entry.text(column)
+            }
+        })?;
     }
     records.finish_clusters();
     Ok(records)

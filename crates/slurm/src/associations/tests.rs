@@ -45,7 +45,11 @@ fn an_unknown_format_is_named() {
         ),
         (
             "root|||1.000000|600|||\n a||40|1|2|||\n",
-            "`t` is a text that begins with `root|||1.000000",
+            "`t` is a table without its header line: print it without `-n`",
+        ),
+        (
+            "root            1.0 600 1.0 0.5\n",
+            "`t` is a table without its header line",
         ),
         (
             "[root@head ~]# sshare\n",

@@ -6,6 +6,13 @@ fn messages(conf: &SlurmConf) -> Vec<String> {
     conf.warnings.iter().map(ToString::to_string).collect()
 }
 
+fn values(values: &[(&'static str, &str)]) -> HashMap<&'static str, String> {
+    let values = values
+        .iter()
+        .map(|(key, value)| (*key, (*value).to_owned()));
+    values.collect()
+}
+
 fn policy(flags: &str) -> (ConfPolicy, Vec<String>) {
     let conf = SlurmConf::parse("s", format!("PriorityFlags={flags}\n").as_bytes());
     (conf.policy, messages(&conf))
@@ -50,23 +57,25 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
         priorityusageresetperiod=Monthly\nNodeName=n1 PriorityType=wrong\n";
     let conf = SlurmConf::parse("s", text.as_bytes());
     let expected = SlurmConf {
-        priority_type: Some("priority/multifactor".into()),
-        version: None,
         policy: ConfPolicy::Classic,
-        sets_flags: true,
-        sets_half_life: true,
-        sets_dampening: true,
         decay_half_life: 1_209_600,
         calc_period: 60,
-        resets_usage: true,
         dampening_factor: 5,
-        cluster: Some("x".into()),
         // those of the nodes are not compared
-        objects: conf.objects.clone(),
+        nodes: conf.nodes.clone(),
+        values: values(&[
+            ("PriorityType", "Priority/Multifactor"),
+            ("PriorityFlags", "NO_FAIR_TREE"),
+            ("PriorityDecayHalfLife", "14-0"),
+            ("PriorityCalcPeriod", "0:30"),
+            ("PriorityUsageResetPeriod", "Monthly"),
+            ("FairShareDampeningFactor", "5"),
+            ("ClusterName", "x"),
+        ]),
         ..SlurmConf::default()
     };
     assert_eq!(conf, expected);
-    assert_eq!(conf.objects.nodes.len(), 1);
+    assert_eq!(conf.nodes.len(), 1);
 }
 
 #[test]
@@ -82,7 +91,7 @@ fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
     assert_eq!(
         settings,
         SlurmConf {
-            priority_type: Some("priority/x".into()),
+            values: values(&[("PriorityType", "priority/x")]),
             ..SlurmConf::default()
         }
     );
@@ -245,13 +254,20 @@ Slurmctld(primary) at head is UP
 fn the_output_of_scontrol_show_config_has_no_false_warnings() {
     let conf = SlurmConf::parse("scontrol.txt", SHOW_CONFIG.as_bytes());
     let expected = SlurmConf {
-        priority_type: Some("priority/multifactor".into()),
-        version: Some("22.05.8".into()),
-        sets_half_life: true,
-        sets_dampening: true,
         decay_half_life: 1_209_600,
-        cluster: Some("kestrel".into()),
         is_printed: true,
+        values: values(&[
+            ("FairShareDampeningFactor", "1"),
+            ("ClusterName", "kestrel"),
+            ("PriorityDecayHalfLife", "14-00:00:00"),
+            ("PriorityCalcPeriod", "00:05:00"),
+            ("PriorityFavorSmall", "No"),
+            ("PriorityMaxAge", "7-00:00:00"),
+            ("PriorityUsageResetPeriod", "NONE"),
+            ("PriorityType", "priority/multifactor"),
+            ("PriorityWeightAge", "1000"),
+            ("SLURM_VERSION", "22.05.8"),
+        ]),
         priority: PrioritySettings {
             weights: [1000, 0, 0, 0, 0, 0],
             ..SlurmConf::default().priority
@@ -327,7 +343,7 @@ fn weights_of_resources_have_units_and_an_order() {
 fn nodes_and_partitions_have_the_values_of_their_defaults() {
     let text = "NodeName=DEFAULT CPUs=8\nNodeName=n[1-3] RealMemory=5\nNodeName=big CPUs=64\n\
         PartitionName=DEFAULT PriorityJobFactor=7\nPartitionName=a Nodes=ALL\nPartitionName=b PriorityJobFactor=2\n";
-    let objects = SlurmConf::parse("s", text.as_bytes()).objects;
+    let objects = SlurmConf::parse("s", text.as_bytes());
     let cpus = objects.nodes.iter().map(|node| node.number::<u32>("CPUs"));
     assert_eq!(cpus.collect::<Vec<_>>(), [8, 8, 8, 64].map(Some));
     let factors = objects.partitions.iter();
