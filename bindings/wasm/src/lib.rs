@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 
-use jsf::commands::page::{Shown, check_json, ranking_json};
+use jsf::commands::page::{check_json, ranking_json};
 use jsf_site::{Site, SiteError, WhatIf};
 use serde_json::json;
 
@@ -82,12 +82,7 @@ pub extern "C" fn rank(count: usize, is_complete: bool) -> bool {
         let formula = page.text();
         let what_if = page.what_if()?;
         what_if.rank(&formula)?;
-        let shown = Shown {
-            first: count,
-            search: "",
-            is_complete,
-        };
-        Ok(ranking_json(what_if, &shown).unwrap_or_default())
+        Ok(ranking_json(what_if, count, "", is_complete).unwrap_or_default())
     })
 }
 
@@ -96,12 +91,8 @@ pub extern "C" fn rank(count: usize, is_complete: bool) -> bool {
 pub extern "C" fn show(count: usize, is_complete: bool) -> bool {
     answer(|page| {
         let search = page.text();
-        let shown = Shown {
-            first: count,
-            search: &search,
-            is_complete,
-        };
-        Ok(ranking_json(page.what_if()?, &shown).unwrap_or_default())
+        let what_if = page.what_if()?;
+        Ok(ranking_json(what_if, count, &search, is_complete).unwrap_or_default())
     })
 }
 

@@ -13,7 +13,7 @@ use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::rank::{ColumnScratch, OnError, ScorePrecision, score};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Program, Schema, Value};
-use jsf::commands::page::{Shown, WhatIfPage, check_json, ranking_json};
+use jsf::commands::page::{WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_lint::{Ranges, lint_values};
@@ -523,14 +523,7 @@ pub fn page(data: &[u8]) {
             .map(|value| value.to_bits())
             .eq(native_values.iter().map(|value| value.to_bits()))
     );
-    is_json(ranking_json(
-        &what_if,
-        &Shown {
-            first: 10,
-            search: "",
-            is_complete: true,
-        },
-    ));
+    is_json(ranking_json(&what_if, 10, "", true));
     if let Ok(checked) = what_if.check(&text) {
         is_json(check_json(&text, "server", &checked));
     }

@@ -443,16 +443,16 @@ fn time_step(span: f64, count: f64) -> f64 {
 /// The most labelled steps between the ends of a change.
 const MAX_TICKS: f64 = 5.0;
 /// The waits that are labelled, in seconds.
-const TICKS: [(f64, &str); 9] = [
-    (0.0, "0"),
-    (60.0, "1 min"),
-    (600.0, "10 min"),
-    (3600.0, "1 h"),
-    (21_600.0, "6 h"),
-    (86_400.0, "1 d"),
-    (604_800.0, "7 d"),
-    (2_592_000.0, "30 d"),
-    (31_536_000.0, "365 d"),
+const TICKS: [f64; 9] = [
+    0.0,
+    60.0,
+    600.0,
+    3600.0,
+    21_600.0,
+    86_400.0,
+    604_800.0,
+    2_592_000.0,
+    31_536_000.0,
 ];
 
 /// The waits of each group within which half and 95 % of the jobs have started: under two formulas
@@ -473,9 +473,9 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart
         rows.extend(spread_rows(name, sides));
     }
     let mut ticks = Vec::new();
-    for (wait, label) in TICKS {
+    for wait in TICKS {
         if wait <= most {
-            ticks.push((wait, label.to_owned()));
+            ticks.push((wait, duration(wait)));
         }
     }
     let intervals = Intervals {
@@ -560,8 +560,7 @@ impl Svg {
     fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         let (x1, y1) = from;
         let (x2, y2) = to;
-        let _ = write!(
-            self.body,
+        self.body += &format!(
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" class=\"{class}\"/>"
         );
     }
@@ -569,8 +568,7 @@ impl Svg {
     /// `title` is shown while the pointer is over it.
     fn circle(&mut self, centre: (f64, f64), radius: f64, class: &str, title: &str) {
         let (x, y) = centre;
-        let _ = write!(
-            self.body,
+        self.body += &format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" class=\"{class}\">{}</circle>",
             title_element(title)
         );
@@ -578,8 +576,7 @@ impl Svg {
 
     /// `commands` are those of a path's `d`.
     fn path(&mut self, commands: &str, class: &str, title: &str) {
-        let _ = write!(
-            self.body,
+        self.body += &format!(
             "<path d=\"{commands}\" class=\"{class}\">{}</path>",
             title_element(title)
         );
@@ -588,8 +585,7 @@ impl Svg {
     /// `anchor` is the part of the text that is at the position: `start`, `middle` or `end`.
     fn text(&mut self, at: (f64, f64), anchor: &str, class: &str, text: &str) {
         let (x, y) = at;
-        let _ = write!(
-            self.body,
+        self.body += &format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" class=\"{class}\">{}</text>",
             escaped(text)
         );

@@ -106,20 +106,15 @@ fn encoded(bytes: &[u8]) -> io::Result<String> {
     Ok(base64(&encoder.finish()?))
 }
 
-/// The part of a ranking that is sent to the page.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Shown<'a> {
-    /// The number of jobs.
-    pub first: usize,
-    /// Only jobs whose id, entity or queue contains this.
-    pub search: &'a str,
-    /// Whether the charts and the tables of entities are sent too.
-    pub is_complete: bool,
-}
-
-/// The last ranking and its comparison with the formula in force, as JSON; `None` if no formula was
-/// ranked.
-pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
+/// The last ranking and its comparison with the formula in force, as JSON with the first jobs whose
+/// id, entity or queue contains the text that is searched; `None` if no formula was ranked. If
+/// `is_complete`, the charts and the tables of entities are in it too.
+pub fn ranking_json(
+    what_if: &WhatIf,
+    first: usize,
+    searched: &str,
+    is_complete: bool,
+) -> Option<String> {
     let queue = what_if.queue()?;
     let formula = what_if.formula()?;
     let checked = what_if.check(formula).ok();
@@ -127,7 +122,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
     let has_effect = has_effect(checked.as_ref());
     let mut sections = Vec::new();
     // the charts need all rows, and they wait until a slider rests
-    if shown.is_complete {
+    if is_complete {
         sections.push(places(queue, &compared_rows(&queue.comparison)));
         sections.extend(group_sections(&queue.comparison, false));
         sections.extend(what_if.tree().map(tree_section));
@@ -142,7 +137,7 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
         // as `jsf compare` writes them as JSON
         numbers: numbers(queue),
         formulas: page_sections(&[Section::formulas(formulas.old, formulas.new)]).remove(0),
-        queue: page_sections(&[jobs(queue, shown)]).remove(0),
+        queue: page_sections(&[jobs(queue, first, searched)]).remove(0),
         sections: page_sections(&sections),
         warnings,
         is_refused: checked.as_ref().is_some_and(is_refused),
@@ -151,8 +146,8 @@ pub fn ranking_json(what_if: &WhatIf, shown: &Shown<'_>) -> Option<String> {
 }
 
 /// The first jobs in the new order.
-fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
-    let wanted = shown.search.to_lowercase();
+fn jobs<'a>(queue: &'a ComparedQueue, first: usize, searched: &str) -> Section<'a> {
+    let wanted = searched.to_lowercase();
     let table = queue.table();
     let inputs = queue.sides.new.program.inputs();
     let inputs = &inputs[..inputs.len().min(MAX_INPUTS)];
@@ -170,7 +165,7 @@ fn jobs<'a>(queue: &'a ComparedQueue, shown: &Shown<'_>) -> Section<'a> {
     }
     let mut rows = Vec::new();
     for job in queue.comparison.moves() {
-        if rows.len() == shown.first {
+        if rows.len() == first {
             break;
         }
         let row = job.row;
@@ -214,23 +209,11 @@ struct ShownLiteral {
     text: String,
     value: f64,
     is_integer: bool,
-    role: LiteralRole,
+    /// `weight` if it multiplies inputs, `divisor` if they are divided by it, `unit` if it converts
+    /// one unit into another, or `other`, such as an exponent or the argument of a function.
+    role: &'static str,
     /// What it is, such as ``weight of `fairshare_factor` ``.
     name: String,
-}
-
-/// What a number in a formula is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum LiteralRole {
-    /// It multiplies an input.
-    Weight,
-    /// An input is divided by it.
-    Divisor,
-    /// It converts one unit into another.
-    Unit,
-    /// Anything else, such as an exponent or the argument of a function.
-    Other,
 }
 
 /// The result of a check, as JSON; `object` is what `qmgr` sets the formula of.
@@ -373,70 +356,39 @@ fn parents(expr: &Expr) -> Vec<Option<ExprId>> {
 }
 
 /// What a number is for, and its name.
-fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (LiteralRole, String) {
+fn role(expr: &Expr, parents: &[Option<ExprId>], id: ExprId, value: f64) -> (&'static str, String) {
     // before weights and divisors: nobody tries another number of seconds in an hour
     if UNITS.contains(&value) {
-        return (LiteralRole::Unit, format!("the unit {value}"));
+        return ("unit", format!("the unit {value}"));
     }
-    let Some((role, names)) = factor_of(expr, parents, id) else {
-        return (LiteralRole::Other, "number".to_owned());
-    };
-    let what = if role == LiteralRole::Weight {
-        "weight"
-    } else {
-        "divisor"
-    };
-    (role, format!("{what} of `{}`", names.join("`, `")))
-}
-
-/// Whether a number multiplies or divides inputs, and which ones: the other factors of the product
-/// that it is in.
-fn factor_of<'e>(
-    expr: &'e Expr,
-    parents: &[Option<ExprId>],
-    id: ExprId,
-) -> Option<(LiteralRole, Vec<&'e str>)> {
-    let mut role = LiteralRole::Weight;
+    let mut is_divisor = false;
     let mut below = id;
+    // the inputs that it multiplies or divides: the other factors of the product that it is in
     let mut names = BTreeSet::new();
     // up to the sum, the function or the condition of which the product is a part
     while let Some(above) = parents[below.index()] {
         match &expr.node(above).kind {
             ExprKind::Parenthesized(_) | ExprKind::Unary { .. } => {}
-            ExprKind::Binary {
-                op: BinaryOperator::Multiply,
-                left,
-                right,
-            } => {
-                inputs_below(
-                    expr,
-                    if *left == below { *right } else { *left },
-                    &mut names,
-                );
-            }
-            ExprKind::Binary {
-                op: BinaryOperator::Divide | BinaryOperator::FloorDivide,
-                left,
-                right,
-            } => {
-                let is_divisor = *right == below;
-                if is_divisor {
-                    role = if role == LiteralRole::Weight {
-                        LiteralRole::Divisor
-                    } else {
-                        LiteralRole::Weight
-                    };
-                }
-                inputs_below(expr, if is_divisor { *left } else { *right }, &mut names);
+            ExprKind::Binary { op, left, right }
+                if matches!(
+                    op,
+                    BinaryOperator::Multiply | BinaryOperator::Divide | BinaryOperator::FloorDivide
+                ) =>
+            {
+                let is_right = *right == below;
+                is_divisor ^= is_right && *op != BinaryOperator::Multiply;
+                inputs_below(expr, if is_right { *left } else { *right }, &mut names);
             }
             _ => break,
         }
         below = above;
     }
+    let what = if is_divisor { "divisor" } else { "weight" };
     if names.is_empty() {
-        return None;
+        return ("other", "number".to_owned());
     }
-    Some((role, Vec::from_iter(names)))
+    let names = Vec::from_iter(names).join("`, `");
+    (what, format!("{what} of `{names}`"))
 }
 
 /// The names below a node, but for those of functions.
@@ -468,19 +420,19 @@ mod tests {
     #[test]
     fn only_weights_and_divisors_of_inputs_have_sliders() {
         let formula = "100 * fairshare_factor + eligible_time / 3600 + ncpus / 7 - -(2.5 * log(mem + 1)) + 8 * 60 + x ** 2";
-        let shown: Vec<(String, LiteralRole, String)> = literals(formula)
+        let shown: Vec<(String, &str, String)> = literals(formula)
             .into_iter()
             .map(|literal| (literal.text, literal.role, literal.name))
             .collect();
         let expected = [
-            ("100", LiteralRole::Weight, "weight of `fairshare_factor`"),
-            ("3600", LiteralRole::Unit, "the unit 3600"),
-            ("7", LiteralRole::Divisor, "divisor of `ncpus`"),
-            ("2.5", LiteralRole::Weight, "weight of `mem`"),
-            ("1", LiteralRole::Other, "number"),
-            ("8", LiteralRole::Other, "number"),
-            ("60", LiteralRole::Unit, "the unit 60"),
-            ("2", LiteralRole::Other, "number"),
+            ("100", "weight", "weight of `fairshare_factor`"),
+            ("3600", "unit", "the unit 3600"),
+            ("7", "divisor", "divisor of `ncpus`"),
+            ("2.5", "weight", "weight of `mem`"),
+            ("1", "other", "number"),
+            ("8", "other", "number"),
+            ("60", "unit", "the unit 60"),
+            ("2", "other", "number"),
         ];
         assert_eq!(
             shown,
@@ -490,10 +442,10 @@ mod tests {
 
     #[test]
     fn a_divisor_of_a_divisor_is_a_weight() {
-        let roles: Vec<LiteralRole> = literals("x / (y / 5) + 9 / x")
+        let roles: Vec<&str> = literals("x / (y / 5) + 9 / x")
             .into_iter()
             .map(|literal| literal.role)
             .collect();
-        assert_eq!(roles, [LiteralRole::Weight, LiteralRole::Weight]);
+        assert_eq!(roles, ["weight", "weight"]);
     }
 }
