@@ -149,23 +149,6 @@ pub unsafe fn array_out<'a, T>(
     Ok(unsafe { slice::from_raw_parts_mut(pointer.cast(), length) })
 }
 
-/// An array that is written unless its pointer is null.
-///
-/// # Safety
-/// As for [`array_out`].
-pub unsafe fn optional_array_out<'a, T>(
-    pointer: *mut T,
-    length: usize,
-    name: &str,
-) -> Result<&'a mut [Unwritten<T>], jsf_error> {
-    if pointer.is_null() {
-        Ok(&mut [])
-    } else {
-        // SAFETY: as the caller of this function promises
-        unsafe { array_out(pointer, length, name) }
-    }
-}
-
 /// The addresses of an array.
 pub fn addresses<T>(array: &[T]) -> Range<usize> {
     let start = array.as_ptr().addr();

@@ -126,13 +126,6 @@ impl jsf_error {
         Self::new(jsf_status::Argument, message)
     }
 
-    /// Why a job has no score. `span` is the place in the formula.
-    pub(crate) fn evaluation(failure: jsf_failure, message: impl Into<String>, span: Span) -> Self {
-        Self::new(jsf_status::Evaluation, message)
-            .because(failure)
-            .at(span)
-    }
-
     pub(crate) fn because(self, failure: jsf_failure) -> Self {
         Self { failure, ..self }
     }

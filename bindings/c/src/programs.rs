@@ -12,8 +12,8 @@ use job_sort_formula::{Program, Value};
 use jsf_openpbs::submission::{FormulaSubmission, PythonStringLiteral, Refusal};
 
 use crate::argument::{
-    addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at,
-    optional_array_out, optional_out, out, overlaps, text,
+    addresses, any_overlap, array, array_out, borrow, borrow_mut, free, name_at, optional_out, out,
+    overlaps, text,
 };
 use crate::error_handles::{
     answered, c_text, created, created_text, guarded, jsf_error, jsf_failure, jsf_status,
@@ -49,12 +49,9 @@ pub struct jsf_scratch {
 impl jsf_program {
     /// The error of a job, with its place in the text that was compiled.
     fn error(&self, error: &ScoreError) -> jsf_error {
-        let span = in_source(&self.literal, error.span());
-        jsf_error::evaluation(
-            jsf_failure::from_score_error(error),
-            error.to_string(),
-            span,
-        )
+        jsf_error::new(jsf_status::Evaluation, error.to_string())
+            .because(jsf_failure::from_score_error(error))
+            .at(in_source(&self.literal, error.span()))
     }
 }
 
@@ -265,7 +262,8 @@ pub unsafe extern "C" fn jsf_program_score(
         let (scores, failed, failures) = unsafe {
             (
                 array_out(scores, rows, "scores")?,
-                optional_array_out(failed, rows, "failed")?,
+                // without a pointer it is not wanted
+                array_out(failed, if failed.is_null() { 0 } else { rows }, "failed")?,
                 optional_out(failures, "failures")?,
             )
         };
