@@ -14,11 +14,12 @@ use std::sync::Arc;
 use arrow_array::builder::{LargeStringBuilder, ListBuilder};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int32Type, Int64Type};
 use arrow_array::{
     Array, ArrayReader, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray,
-    NullArray, RecordBatch, RecordBatchIterator, make_array,
+    NullArray, PrimitiveArray, RecordBatch, RecordBatchIterator, make_array,
 };
-use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
+use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -26,7 +27,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict};
 
-use crate::imported_columns::{Column, Values, check_rows, unsigned, wrong_type};
+use crate::imported_columns::{Column, check_rows, unsigned, wrong_type};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -50,7 +51,7 @@ fn wrong(error: &ArrowError) -> PyErr {
 }
 
 /// Runs code of Arrow that panics on data that breaks its rules.
-fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> PyResult<T> {
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> PyResult<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result.map_err(|error| wrong(&error)),
         Err(_) => Err(PyValueError::new_err(
@@ -259,11 +260,11 @@ pub fn numpy_column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Col
             &as_type.call1((array, format!("{native}{converted}"), "C", "unsafe", false))?,
         );
     }
-    let values = match kind {
-        "i4" => Values::I32(borrowed(array, address, rows)),
-        "i8" => Values::I64(borrowed(array, address, rows)),
-        "u8" => Values::I64(unsigned(name, &borrowed(array, address, rows), None)?),
-        "f8" => Values::F64(borrowed(array, address, rows)),
+    let column = match kind {
+        "i4" => Column::new(borrowed::<Int32Type>(array, address, rows)),
+        "i8" => Column::new(borrowed::<Int64Type>(array, address, rows)),
+        "u8" => Column::new(unsigned(name, &borrowed(array, address, rows))?),
+        "f8" => Column::new(borrowed::<Float64Type>(array, address, rows)),
         _ => {
             let dtype = match array.getattr("dtype") {
                 Ok(dtype) => dtype.to_string(),
@@ -274,24 +275,24 @@ pub fn numpy_column(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Option<Col
             return Err(wrong_type(name, &dtype, is_text, is_time));
         }
     };
-    Ok(Some(Column::new(values, None)))
+    Ok(Some(column))
 }
 
 /// The elements of a one-dimensional array where they are.
-fn borrowed<T: ArrowNativeType>(
+fn borrowed<T: ArrowPrimitiveType>(
     array: &Bound<'_, PyAny>,
     address: usize,
     rows: usize,
-) -> ScalarBuffer<T> {
+) -> PrimitiveArray<T> {
     let start = match NonNull::new(address as *mut u8) {
         Some(start) if rows > 0 => start,
-        _ => return Vec::new().into(),
+        _ => return PrimitiveArray::new_null(0),
     };
     let owner = Arc::new(Owner(array.clone().unbind()));
-    let bytes = rows * size_of::<T>();
+    let bytes = rows * size_of::<T::Native>();
     // SAFETY: numpy says that the array has its elements here, next to each other and aligned, and
     // `owner` keeps it alive. If another thread writes to it meanwhile, the scores of these rows
     // mean nothing, as with numpy's own functions.
     let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner) };
-    ScalarBuffer::new(buffer, 0, rows)
+    PrimitiveArray::new(ScalarBuffer::new(buffer, 0, rows), None)
 }

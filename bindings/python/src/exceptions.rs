@@ -1,5 +1,5 @@
 //! The errors of the library as Python's exceptions, with the arguments and files that give what a
-//! message asks for, and the errors of arguments.
+//! message asks for.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use job_sort_formula::diagnostic::{Diagnostic, Message, Need, Span};
 use jsf::requests::in_program;
 use jsf_site::SiteError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PySyntaxError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PySyntaxError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -114,31 +114,4 @@ pub fn in_python(need: Need) -> String {
         _ => return in_program(need, None),
     };
     in_program(need, Some(argument.to_owned()))
-}
-
-/// A number.
-pub fn number(what: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
-    if let Ok(number) = given.extract() {
-        return Ok(number);
-    }
-    let given = match given.repr() {
-        Ok(repr) => repr.to_string(),
-        Err(_) => String::from("an object"),
-    };
-    Err(PyTypeError::new_err(format!(
-        "{what} is {given}, expected a number"
-    )))
-}
-
-/// The value that one of two words means.
-pub fn one_of<T: Copy>(name: &str, given: &str, words: [(&str, T); 2]) -> PyResult<T> {
-    for (word, meaning) in words {
-        if word == given {
-            return Ok(meaning);
-        }
-    }
-    let [(first, _), (second, _)] = words;
-    Err(PyValueError::new_err(format!(
-        "{name} is `{given}`, expected `{first}` or `{second}`"
-    )))
 }

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 
 use crate::arrow_and_numpy;
-use crate::exceptions::{FormulaError, characters, in_python, one_of, path_advice, syntax_error};
+use crate::exceptions::{FormulaError, characters, in_python, path_advice, syntax_error};
 use crate::imported_columns::{Input, Inputs, MAX_ROWS, is_text};
 use crate::scores_class::{Columns, Scores, UnscoredRows};
 
@@ -155,11 +155,15 @@ impl Formula {
         limit: Option<usize>,
         precision: &str,
     ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, usize)> {
-        let precisions = [
-            ("float32", ScorePrecision::Float32),
-            ("float64", ScorePrecision::Double),
-        ];
-        let precision = one_of("precision", precision, precisions)?;
+        let precision = match precision {
+            "float32" => ScorePrecision::Float32,
+            "float64" => ScorePrecision::Double,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "precision is `{other}`, expected `float32` or `float64`"
+                )));
+            }
+        };
         let (inputs, rows) = self.columns_of(table)?;
         let (scores, unscored) = self.evaluated(py, &inputs, rows, None)?;
         let rows = scores.len();
@@ -173,14 +177,10 @@ impl Formula {
                 count(submitted.len(), "row")
             )));
         }
-        let ranked = RankedRows {
-            scores,
-            unscored,
-            precision,
-            submitted,
-            limit: limit.unwrap_or(usize::MAX),
-        };
-        Ok((ranked.columns(py)?, ranked.warnings(), rows))
+        let warnings = unscored.warnings();
+        let limit = limit.unwrap_or(usize::MAX);
+        let columns = ranked_columns(py, &scores, &unscored, precision, submitted, limit)?;
+        Ok((columns, warnings, rows))
     }
 
     fn __getnewargs__<'py>(
@@ -395,71 +395,54 @@ impl Formula {
     }
 }
 
-/// The values of a table's rows, and what orders them.
-struct RankedRows {
-    scores: Vec<f64>,
-    unscored: UnscoredRows,
+/// The columns of the ranked rows, and then of those with a null among their inputs, up to the
+/// limit. `submitted` are the rows by the time of their submission.
+fn ranked_columns<'py>(
+    py: Python<'py>,
+    scores: &[f64],
+    unscored: &UnscoredRows,
     precision: ScorePrecision,
-    /// The rows by the time of their submission.
-    submitted: Vec<usize>,
+    mut submitted: Vec<usize>,
     limit: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let UnscoredRows { errors, null_rows } = unscored;
+    // a null has no place in the order of the scheduler
+    submitted.retain(|row| null_rows.binary_search(row).is_err());
+    // of equal values the lower index comes first, so that they stay in the order of submission
+    let in_order: Vec<f64> = submitted.iter().map(|&row| scores[row]).collect();
+    let (mut ranks, mut values, mut exact, mut texts) = (vec![], vec![], vec![], vec![]);
+    let mut rows = Vec::new();
+    for index in top_rows(&in_order, None, precision, limit) {
+        let row = submitted[index];
+        rows.push(row);
+        ranks.push(Some(rows.len()));
+        values.push(Some(precision.round(scores[row])));
+        let failed = errors.binary_search_by_key(&row, |(failed, _)| *failed);
+        exact.push(failed.is_err().then(|| scores[row]));
+        texts.push(failed.ok().map(|place| errors[place].1.to_string()));
+    }
+    for &row in null_rows {
+        if rows.len() < limit {
+            rows.push(row);
+            ranks.push(None);
+            values.push(None);
+            exact.push(None);
+            texts.push(None);
+        }
+    }
+    let columns = PyDict::new(py);
+    columns.set_item("rank", ranks)?;
+    columns.set_item("row", rows)?;
+    columns.set_item("score", values)?;
+    columns.set_item("exact", exact)?;
+    columns.set_item("error", texts)?;
+    Ok(columns)
 }
 
-impl RankedRows {
-    /// The columns of the ranked rows, and then of those with a null among their inputs, up to the
-    /// limit.
-    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Self {
-            scores,
-            unscored: UnscoredRows { errors, null_rows },
-            precision,
-            submitted,
-            limit,
-        } = self;
-        let mut submitted = submitted.clone();
-        // a null has no place in the order of the scheduler
-        submitted.retain(|row| null_rows.binary_search(row).is_err());
-        // of equal values the lower index comes first, so that they stay in the order of submission
-        let mut in_order = Vec::with_capacity(submitted.len());
-        for &row in &submitted {
-            in_order.push(scores[row]);
-        }
-        let (mut ranks, mut values, mut exact, mut texts) = (vec![], vec![], vec![], vec![]);
-        let mut rows = Vec::new();
-        for index in top_rows(&in_order, None, *precision, *limit) {
-            let row = submitted[index];
-            rows.push(row);
-            ranks.push(Some(rows.len()));
-            values.push(Some(precision.round(scores[row])));
-            if let Ok(place) = errors.binary_search_by_key(&row, |(failed, _)| *failed) {
-                exact.push(None);
-                texts.push(Some(errors[place].1.to_string()));
-            } else {
-                exact.push(Some(scores[row]));
-                texts.push(None);
-            }
-        }
-        for &row in null_rows {
-            if rows.len() < *limit {
-                rows.push(row);
-                ranks.push(None);
-                values.push(None);
-                exact.push(None);
-                texts.push(None);
-            }
-        }
-        let columns = PyDict::new(py);
-        columns.set_item("rank", ranks)?;
-        columns.set_item("row", rows)?;
-        columns.set_item("score", values)?;
-        columns.set_item("exact", exact)?;
-        columns.set_item("error", texts)?;
-        Ok(columns)
-    }
-
+impl UnscoredRows {
     /// That rows have the value 0 only because it cannot be computed here, if there are any.
     fn warnings(&self) -> Vec<String> {
-        let mut unknown: Vec<&(usize, ScoreError)> = self.unscored.errors.iter().collect();
+        let mut unknown: Vec<&(usize, ScoreError)> = self.errors.iter().collect();
         unknown.retain(|(_, error)| error.consequence() == Consequence::Unknown);
         let Some((row, error)) = unknown.first() else {
             return Vec::new();

@@ -1,15 +1,21 @@
 //! The columns of a Python caller as columns of the library.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type,
 };
-use arrow_array::{Array, ArrayRef, downcast_run_array};
-use arrow_buffer::{ArrowNativeType, NullBuffer, NullBufferBuilder, ScalarBuffer};
+use arrow_array::{
+    Array, ArrayRef, Float64Array, Int32Array, Int64Array, PrimitiveArray, UInt32Array,
+    UInt64Array, downcast_run_array,
+};
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
+use arrow_select::concat::concat;
+use arrow_select::take::take;
 use job_sort_formula::Value;
 use job_sort_formula::rank::InputColumn;
 use pyo3::exceptions::{PyImportError, PyNotImplementedError, PyTypeError, PyValueError};
@@ -17,7 +23,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PySequence, PyString};
 
-use crate::arrow_and_numpy;
+use crate::arrow_and_numpy::{self, guarded};
 
 /// The most rows of a column.
 pub const MAX_ROWS: usize = i32::MAX as usize;
@@ -38,33 +44,27 @@ pub type Inputs = Vec<(String, Input)>;
 
 /// A value for each job.
 pub struct Column {
-    /// The values; 0 in a row that is null.
-    values: Values,
-    /// The rows that are null; `None` if there are none.
-    pub nulls: Option<NullBuffer>,
+    /// Integers of 32 or 64 bits, or doubles.
+    values: ArrayRef,
+    /// Whether the number of each row is an integer, if only some are.
+    is_int: Option<Vec<bool>>,
 }
 
 impl Column {
-    pub fn new(values: Values, nulls: Option<NullBuffer>) -> Self {
-        if nulls.as_ref().is_none_or(|nulls| nulls.null_count() == 0) {
-            return Self {
-                values,
-                nulls: None,
-            };
+    pub fn new<T: ArrowPrimitiveType>(mut values: PrimitiveArray<T>) -> Self {
+        // what is in a null row may be anything, and would take any time to compute with; of these,
+        // 0 is made
+        if values.null_count() > 0 {
+            values = values.iter().collect();
         }
-        let rows: Vec<usize> = (0..values.len()).collect();
-        // what is in a null row may be anything, and would take any time to compute with
-        let column = Self {
-            values,
-            nulls: None,
-        };
-        column.at(&rows, nulls.as_ref())
+        Self::of(Arc::new(values))
     }
 
-    /// A column in which every row is null.
-    fn null(rows: usize) -> Self {
-        let values = Values::F64(vec![0.0; rows].into());
-        Self::new(values, Some(NullBuffer::new_null(rows)))
+    fn of(values: ArrayRef) -> Self {
+        Self {
+            values,
+            is_int: None,
+        }
     }
 
     /// The number of rows.
@@ -72,105 +72,9 @@ impl Column {
         self.values.len()
     }
 
-    /// A column with these rows of this one, null where `nulls` is too.
-    fn at(&self, rows: &[usize], nulls: Option<&NullBuffer>) -> Self {
-        let mut known = Vec::with_capacity(rows.len());
-        for (place, &row) in rows.iter().enumerate() {
-            let is_known = nulls.is_none_or(|nulls| nulls.is_valid(place))
-                && self.nulls.as_ref().is_none_or(|own| own.is_valid(row));
-            known.push(if is_known { Some(row) } else { None });
-        }
-        let nulls = NullBuffer::from_iter(known.iter().map(Option::is_some));
-        Self {
-            values: self.values.picked(&known),
-            nulls: Some(nulls).filter(|nulls| nulls.null_count() > 0),
-        }
-    }
-
-    /// The parts of a column, of the same type, one after the other.
-    fn joined(name: &str, mut parts: Vec<Self>) -> PyResult<Self> {
-        let mut rows: usize = 0;
-        for part in &parts {
-            rows = rows.saturating_add(part.rows());
-        }
-        check_rows(name, rows)?;
-        if parts.len() == 1 {
-            return Ok(parts.remove(0));
-        }
-        let mut nulls = NullBufferBuilder::new(rows);
-        for part in &parts {
-            match &part.nulls {
-                Some(nulls_of_part) => nulls.append_buffer(nulls_of_part),
-                None => nulls.append_n_non_nulls(part.rows()),
-            }
-        }
-        let (mut i32s, mut i64s, mut f64s) = (Vec::new(), Vec::new(), Vec::new());
-        for part in &parts {
-            match &part.values {
-                Values::I32(values) => i32s.extend_from_slice(values),
-                Values::I64(values) => i64s.extend_from_slice(values),
-                Values::F64(values) => f64s.extend_from_slice(values),
-                // Arrow's columns have one type
-                Values::Mixed { values, .. } => f64s.extend_from_slice(values),
-            }
-        }
-        let values = if !i32s.is_empty() {
-            Values::I32(i32s.into())
-        } else if !i64s.is_empty() {
-            Values::I64(i64s.into())
-        } else {
-            Values::F64(f64s.into())
-        };
-        Ok(Self {
-            values,
-            nulls: nulls.finish(),
-        })
-    }
-}
-
-/// The values of a column, in the types that the library reads.
-pub enum Values {
-    I32(ScalarBuffer<i32>),
-    I64(ScalarBuffer<i64>),
-    F64(ScalarBuffer<f64>),
-    /// Numbers of which some are integers and the others floats.
-    Mixed {
-        values: ScalarBuffer<f64>,
-        /// Whether the number of each row is an integer.
-        is_int: Vec<bool>,
-    },
-}
-
-impl Values {
-    fn len(&self) -> usize {
-        match self {
-            Self::I32(values) => values.len(),
-            Self::I64(values) => values.len(),
-            Self::F64(values) | Self::Mixed { values, .. } => values.len(),
-        }
-    }
-
-    /// The values of these rows, and 0 for none.
-    fn picked(&self, rows: &[Option<usize>]) -> Self {
-        fn of<T: Copy + Default>(values: &[T], rows: &[Option<usize>]) -> Vec<T> {
-            let mut picked = Vec::with_capacity(rows.len());
-            for row in rows {
-                picked.push(match row {
-                    Some(row) => values[*row],
-                    None => T::default(),
-                });
-            }
-            picked
-        }
-        match self {
-            Self::I32(values) => Self::I32(of(values, rows).into()),
-            Self::I64(values) => Self::I64(of(values, rows).into()),
-            Self::F64(values) => Self::F64(of(values, rows).into()),
-            Self::Mixed { values, is_int } => Self::Mixed {
-                values: of(values, rows).into(),
-                is_int: of(is_int, rows),
-            },
-        }
+    /// The rows that are null; `None` if there are none.
+    pub fn nulls(&self) -> Option<&NullBuffer> {
+        self.values.nulls().filter(|nulls| nulls.null_count() > 0)
     }
 }
 
@@ -188,16 +92,16 @@ pub fn check_rows(name: &str, rows: usize) -> PyResult<()> {
 impl Input {
     /// Some rows of the column.
     pub fn slice(&self, rows: Range<usize>) -> InputColumn<'_> {
-        let values = match self {
+        let Column { values, is_int } = match self {
             Self::Same(value) => return InputColumn::Same(value.clone()),
-            Self::Column(column) => &column.values,
+            Self::Column(column) => column,
         };
-        match values {
-            Values::I32(values) => InputColumn::I32(&values[rows]),
-            Values::I64(values) => InputColumn::I64(&values[rows]),
-            Values::F64(values) => InputColumn::F64(&values[rows]),
-            Values::Mixed { values, is_int } => InputColumn::Mixed {
-                values: &values[rows.clone()],
+        match (values.data_type(), is_int) {
+            (DataType::Int32, _) => InputColumn::I32(&numbers::<Int32Type>(values)[rows]),
+            (DataType::Int64, _) => InputColumn::I64(&numbers::<Int64Type>(values)[rows]),
+            (_, None) => InputColumn::F64(&numbers::<Float64Type>(values)[rows]),
+            (_, Some(is_int)) => InputColumn::Mixed {
+                values: &numbers::<Float64Type>(values)[rows.clone()],
                 is_int: &is_int[rows],
             },
         }
@@ -266,36 +170,37 @@ impl Input {
         let Some(missing) = arrow_and_numpy::numpy_column(name, &missing)? else {
             return Ok(None);
         };
-        let Values::I32(missing) = missing.values else {
+        let Some(missing) = missing.values.as_primitive_opt::<Int32Type>() else {
             return Ok(None);
         };
-        if missing.iter().all(|&missing| missing == 0) {
+        let is_known = missing.values().iter().map(|missing| *missing == 0);
+        let mut known_rows = 0..;
+        let rows: UInt32Array = is_known
+            .map(|is_known| if is_known { known_rows.next() } else { None })
+            .collect();
+        if rows.null_count() == 0 {
             return Ok(None);
         }
-        let nulls = NullBuffer::from_iter(missing.iter().map(|&missing| missing == 0));
         let known = object.call_method0("dropna")?.call_method0("__array__")?;
-        let mut values = None;
         if arrow_and_numpy::is_numpy_array(&known)?
             && let Self::Column(known) = Self::import(name, &known)?
             // an object may contradict its `isna()`, and the rows below would be out of range
-            && known.rows() + nulls.null_count() == nulls.len()
+            && known.rows() + rows.null_count() == rows.len()
         {
-            values = Some(known.values);
+            let values = guarded(|| take(&known.values, &rows, None))?;
+            let is_int_at = |is_int: Vec<bool>| {
+                let rows = rows.iter();
+                rows.map(|row| row.is_some_and(|row| is_int[row as usize]))
+                    .collect()
+            };
+            return Ok(Some(Self::Column(Column {
+                values,
+                is_int: known.is_int.map(is_int_at),
+            })));
         }
-        let Some(values) = values else {
-            return Err(PyValueError::new_err(format!(
-                "the column `{name}` contradicts its `isna()`"
-            )));
-        };
-        let mut next = 0..;
-        let mut rows = Vec::new();
-        for is_known in &nulls {
-            rows.push(if is_known { next.next() } else { None });
-        }
-        Ok(Some(Self::Column(Column {
-            values: values.picked(&rows),
-            nulls: Some(nulls),
-        })))
+        Err(PyValueError::new_err(format!(
+            "the column `{name}` contradicts its `isna()`"
+        )))
     }
 
     fn from_stream(name: &str, object: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -306,11 +211,22 @@ impl Input {
     /// The column in the parts of an Arrow column.
     pub fn from_arrays(name: &str, arrays: &[ArrayRef]) -> PyResult<Self> {
         let mut parts = Vec::new();
+        let mut rows: usize = 0;
         for array in arrays {
             parts.push(from_array(name, array)?);
+            rows = rows.saturating_add(array.len());
         }
-        Ok(Self::Column(Column::joined(name, parts)?))
+        check_rows(name, rows)?;
+        let parts: Vec<&dyn Array> = parts.iter().map(|part| &**part).collect();
+        Ok(Self::Column(Column::of(match parts.as_slice() {
+            [] => Arc::new(Float64Array::new_null(0)),
+            parts => guarded(|| concat(parts))?,
+        })))
     }
+}
+
+fn numbers<T: ArrowPrimitiveType>(values: &ArrayRef) -> &[T::Native] {
+    values.as_primitive::<T>().values()
 }
 
 /// Whether a column has Python's objects, of which Arrow would make all integers floats where some
@@ -420,84 +336,78 @@ fn from_sequence(name: &str, sequence: &Bound<'_, PySequence>) -> PyResult<Colum
     let (mut integers, mut doubles, mut is_int) = (Vec::new(), Vec::new(), Vec::new());
     for value in &values {
         let integer = match value {
-            Some(Value::Int(integer)) => *integer,
-            Some(Value::Bool(truth)) => (*truth).into(),
-            _ => 0,
+            Some(Value::Int(integer)) => Some(*integer),
+            Some(Value::Bool(truth)) => Some((*truth).into()),
+            _ => None,
         };
         // beside floats, a column holds its integers as doubles
-        if has_floats && integer.unsigned_abs() > MAX_EXACT_INT {
+        if has_floats
+            && let Some(integer) = integer
+            && integer.unsigned_abs() > MAX_EXACT_INT
+        {
             return Err(PyValueError::new_err(format!(
                 "the column `{name}` has floats, and the integer {integer}, which is not a float"
             )));
         }
         integers.push(integer);
-        doubles.push(value.as_ref().and_then(Value::to_f64).unwrap_or(0.0));
-        is_int.push(matches!(value, Some(Value::Int(_) | Value::Bool(_))));
+        doubles.push(value.as_ref().and_then(Value::to_f64));
+        is_int.push(integer.is_some());
     }
-    let nulls = NullBuffer::from_iter(values.iter().map(Option::is_some));
-    let values = if !has_floats {
-        Values::I64(integers.into())
-    } else if is_int.contains(&true) {
-        let values = doubles.into();
-        Values::Mixed { values, is_int }
-    } else {
-        Values::F64(doubles.into())
-    };
-    Ok(Column::new(values, Some(nulls)))
+    if !has_floats {
+        return Ok(Column::new(Int64Array::from(integers)));
+    }
+    Ok(Column {
+        is_int: Some(is_int).filter(|is_int| is_int.contains(&true)),
+        ..Column::new(Float64Array::from(doubles))
+    })
 }
 
 /// The values of an Arrow array: in place, if they are of 32 or 64 bits.
-fn from_array(name: &str, array: &ArrayRef) -> PyResult<Column> {
-    fn converted<T: ArrowPrimitiveType, U: ArrowNativeType>(
+fn from_array(name: &str, array: &ArrayRef) -> PyResult<ArrayRef> {
+    fn same<T: ArrowPrimitiveType>(array: &ArrayRef) -> Column {
+        Column::new(array.as_primitive::<T>().clone())
+    }
+    fn converted<T: ArrowPrimitiveType, U: ArrowPrimitiveType>(
         array: &ArrayRef,
-        convert: impl Fn(T::Native) -> U,
-    ) -> ScalarBuffer<U> {
-        let mut converted = Vec::with_capacity(array.len());
-        for value in array.as_primitive::<T>().values() {
-            converted.push(convert(*value));
-        }
-        converted.into()
+        convert: impl Fn(T::Native) -> U::Native,
+    ) -> Column {
+        Column::new(array.as_primitive::<T>().unary::<_, U>(convert))
     }
     check_rows(name, array.len())?;
-    let values = match array.data_type() {
-        DataType::Int8 => Values::I32(converted::<Int8Type, _>(array, i32::from)),
-        DataType::Int16 => Values::I32(converted::<Int16Type, _>(array, i32::from)),
-        DataType::Int32 => Values::I32(array.as_primitive::<Int32Type>().values().clone()),
-        DataType::Int64 => Values::I64(array.as_primitive::<Int64Type>().values().clone()),
-        DataType::UInt8 => Values::I32(converted::<UInt8Type, _>(array, i32::from)),
-        DataType::UInt16 => Values::I32(converted::<UInt16Type, _>(array, i32::from)),
-        DataType::UInt32 => Values::I64(converted::<UInt32Type, _>(array, i64::from)),
-        DataType::UInt64 => Values::I64(unsigned(
-            name,
-            array.as_primitive::<UInt64Type>().values(),
-            array.nulls(),
-        )?),
-        DataType::Float16 => Values::F64(converted::<Float16Type, _>(array, |half| half.to_f64())),
-        DataType::Float32 => Values::F64(converted::<Float32Type, _>(array, f64::from)),
-        DataType::Float64 => Values::F64(array.as_primitive::<Float64Type>().values().clone()),
+    let column = match array.data_type() {
+        DataType::Int8 => converted::<Int8Type, Int32Type>(array, i32::from),
+        DataType::Int16 => converted::<Int16Type, Int32Type>(array, i32::from),
+        DataType::Int32 => same::<Int32Type>(array),
+        DataType::Int64 => same::<Int64Type>(array),
+        DataType::UInt8 => converted::<UInt8Type, Int32Type>(array, i32::from),
+        DataType::UInt16 => converted::<UInt16Type, Int32Type>(array, i32::from),
+        DataType::UInt32 => converted::<UInt32Type, Int64Type>(array, i64::from),
+        DataType::UInt64 => Column::new(unsigned(name, array.as_primitive())?),
+        DataType::Float16 => converted::<Float16Type, Float64Type>(array, |half| half.to_f64()),
+        DataType::Float32 => converted::<Float32Type, Float64Type>(array, f64::from),
+        DataType::Float64 => same::<Float64Type>(array),
         DataType::Boolean => {
-            let truths = array.as_boolean().values().iter().map(i32::from);
-            Values::I32(truths.collect::<Vec<i32>>().into())
+            let truths = array.as_boolean().iter();
+            Column::new(Int32Array::from_iter(
+                truths.map(|truth| truth.map(i32::from)),
+            ))
         }
-        DataType::Null => return Ok(Column::null(array.len())),
+        DataType::Null => Column::new(Float64Array::new_null(array.len())),
         DataType::Dictionary(..) => {
             let array = array.as_any_dictionary();
             let dictionary = from_array(name, array.values())?;
-            // an empty dictionary has no keys
-            if dictionary.rows() == 0 {
-                return Ok(Column::null(array.len()));
-            }
-            return Ok(dictionary.at(&array.normalized_keys(), array.keys().nulls()));
+            return guarded(|| take(&dictionary, array.keys(), None));
         }
         DataType::RunEndEncoded(..) => {
             let (values, rows) = downcast_run_array!(
                 array => {
-                    let rows = (0..array.len()).map(|row| array.get_physical_index(row));
-                    (array.values().clone(), rows.collect::<Vec<usize>>())
+                    let rows = (0..array.len()).map(|row| array.get_physical_index(row) as u32);
+                    (array.values().clone(), rows.collect::<UInt32Array>())
                 },
-                _ => return Ok(Column::null(array.len()))
+                _ => return Ok(Arc::new(Float64Array::new_null(array.len())))
             );
-            return Ok(from_array(name, &values)?.at(&rows, None));
+            let values = from_array(name, &values)?;
+            return guarded(|| take(&values, &rows, None));
         }
         other => {
             let is_text = matches!(
@@ -512,24 +422,24 @@ fn from_array(name: &str, array: &ArrayRef) -> PyResult<Column> {
             ));
         }
     };
-    Ok(Column::new(values, array.nulls().cloned()))
+    Ok(column.values)
 }
 
 /// Unsigned integers as signed ones.
-pub fn unsigned(
-    name: &str,
-    values: &[u64],
-    nulls: Option<&NullBuffer>,
-) -> PyResult<ScalarBuffer<i64>> {
+pub fn unsigned(name: &str, values: &UInt64Array) -> PyResult<Int64Array> {
     let mut signed = Vec::with_capacity(values.len());
-    for (row, &value) in values.iter().enumerate() {
+    for (row, value) in values.iter().enumerate() {
         // what is in a null row may be anything
-        if value > i64::MAX as u64 && !nulls.is_some_and(|nulls| nulls.is_null(row)) {
-            return Err(PyValueError::new_err(format!(
-                "the column `{name}` has {value} in row {row}, which is more than int64 holds"
-            )));
-        }
-        signed.push(value as i64);
+        signed.push(match value.map(i64::try_from) {
+            None => None,
+            Some(Ok(value)) => Some(value),
+            Some(Err(_)) => {
+                return Err(PyValueError::new_err(format!(
+                    "the column `{name}` has {} in row {row}, which is more than int64 holds",
+                    values.value(row)
+                )));
+            }
+        });
     }
     Ok(signed.into())
 }

@@ -325,7 +325,7 @@ impl<'a> Columns<'a> {
         for (name, input) in self.inputs {
             columns.push((name.as_str(), input.slice(rows.clone())));
             if let Input::Column(column) = input {
-                nulls.extend(&column.nulls);
+                nulls.extend(column.nulls());
             }
         }
         let mut outcome = UnscoredRows::default();

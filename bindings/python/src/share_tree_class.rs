@@ -5,11 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use job_sort_formula::fairshare::{
     Member, NodeId, NodeKind, OpenPbs, Policy, ShareTree as Tree, Shares, TreeBuilder, TreeError,
 };
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-use crate::exceptions::number;
 
 const ROOT: &str = "root";
 /// The most shares that a C `int` keeps, as in the daemons.
@@ -25,12 +23,11 @@ pub struct ShareTree {
     state: Mutex<State>,
 }
 
-/// The nodes and their usage. The tree is built when its shares are asked for, so that many members
-/// are added in linear time.
+/// The members, the root among them. The tree is built when its shares are asked for, so that many
+/// members are added in linear time.
 struct State {
     builder: TreeBuilder,
-    /// What was charged to each node itself.
-    usage: Vec<f64>,
+    members: Vec<PickledMember>,
 }
 
 impl State {
@@ -41,17 +38,24 @@ impl State {
         }
     }
 
-    fn add(&mut self, parent: &str, member: Member) -> PyResult<()> {
-        self.builder.add_under(parent, member).map_err(tree_error)?;
-        self.usage.push(0.0);
+    fn add(&mut self, added: PickledMember) -> PyResult<()> {
+        let (parent, name, shares, is_group, _) = &added;
+        let member = if *is_group {
+            Member::group(name.as_str())
+        } else {
+            Member::entity(name.as_str())
+        };
+        let added_to = self.builder.add_under(parent, member.shares(*shares));
+        added_to.map_err(tree_error)?;
+        self.members.push(added);
         Ok(())
     }
 
     fn tree(&self) -> PyResult<Tree> {
         let mut tree = self.builder.clone().finish();
-        let charges: Vec<_> = tree.nodes().zip(&self.usage).collect();
-        for (node, amount) in charges {
-            tree.charge(node, *amount).map_err(tree_error)?;
+        let nodes: Vec<NodeId> = tree.nodes().collect();
+        for (node, (.., usage)) in nodes.into_iter().zip(&self.members) {
+            tree.charge(node, *usage).map_err(tree_error)?;
         }
         Ok(tree)
     }
@@ -63,7 +67,7 @@ impl ShareTree {
     fn new() -> Self {
         let state = State {
             builder: TreeBuilder::new(ROOT),
-            usage: vec![0.0],
+            members: vec![(String::new(), ROOT.to_owned(), 1, true, 0.0)],
         };
         Self {
             state: Mutex::new(state),
@@ -75,7 +79,10 @@ impl ShareTree {
     #[pyo3(signature = (parent, name, *, shares = 1, group = false))]
     fn add(&self, parent: &str, name: &str, shares: i128, group: bool) -> PyResult<()> {
         match i64::try_from(shares) {
-            Ok(shares @ 0..=MAX_SHARES) => self.locked().add(parent, member(name, shares, group)),
+            Ok(shares @ 0..=MAX_SHARES) => {
+                let added = (parent.to_owned(), name.to_owned(), shares, group, 0.0);
+                self.locked().add(added)
+            }
             _ => Err(PyValueError::new_err(format!(
                 "the shares of `{name}` are not a whole number from 0 to {MAX_SHARES}"
             ))),
@@ -84,16 +91,21 @@ impl ShareTree {
 
     /// Adds to the usage of a node, and so to that of the groups above it.
     fn charge(&self, name: &str, amount: &Bound<'_, PyAny>) -> PyResult<()> {
-        let amount = number("`amount`", amount)?;
+        let Ok(amount) = amount.extract::<f64>() else {
+            let given = amount.repr()?;
+            let message = format!("`amount` is {given}, expected a number");
+            return Err(PyTypeError::new_err(message));
+        };
         let mut state = self.locked();
         let node = state.find(name)?.index();
-        let sum = state.usage[node] + amount;
+        let usage = &mut state.members[node].4;
+        let sum = *usage + amount;
         if !(0.0..f64::INFINITY).contains(&amount) || sum.is_infinite() {
             return Err(PyValueError::new_err(format!(
                 "cannot charge {amount:?} to `{name}`: expected a finite amount, 0 or more"
             )));
         }
-        state.usage[node] = sum;
+        *usage = sum;
         Ok(())
     }
 
@@ -104,7 +116,7 @@ impl ShareTree {
                 "the factor is {factor}, expected a number from 0 to 1"
             )));
         }
-        for usage in &mut self.locked().usage {
+        for (.., usage) in &mut self.locked().members {
             *usage *= factor;
         }
         Ok(())
@@ -130,7 +142,7 @@ impl ShareTree {
     }
 
     fn __len__(&self) -> usize {
-        self.locked().usage.len()
+        self.locked().members.len()
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
@@ -145,27 +157,18 @@ impl ShareTree {
     }
 
     fn __getstate__(&self) -> Vec<PickledMember> {
-        let state = self.locked();
-        let tree = state.builder.clone().finish();
-        let mut members = Vec::new();
-        for (node, usage) in tree.nodes().zip(&state.usage) {
-            let parent = tree.parent(node).map_or("", |parent| tree.name(parent));
-            let is_group = tree.kind(node) == NodeKind::Group;
-            let shares = count(tree.shares(node)).unwrap_or(0);
-            let name = tree.name(node);
-            members.push((parent.to_owned(), name.to_owned(), shares, is_group, *usage));
-        }
-        members
+        self.locked().members.clone()
     }
 
     fn __setstate__(&self, members: Vec<PickledMember>) -> PyResult<()> {
         let mut state = self.locked();
-        for (place, (parent, name, shares, is_group, usage)) in members.iter().enumerate() {
+        for (place, member) in members.into_iter().enumerate() {
             // the root is there already
-            if place > 0 {
-                state.add(parent, member(name, *shares, *is_group))?;
+            if place == 0 {
+                state.members[0] = member;
+            } else {
+                state.add(member)?;
             }
-            state.usage[place] = *usage;
         }
         Ok(())
     }
@@ -175,22 +178,6 @@ impl ShareTree {
     fn locked(&self) -> MutexGuard<'_, State> {
         // a panic leaves no half of a change: each call checks before it writes
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn member(name: &str, shares: i64, is_group: bool) -> Member {
-    let member = if is_group {
-        Member::group(name)
-    } else {
-        Member::entity(name)
-    };
-    member.shares(shares)
-}
-
-fn count(shares: Shares) -> Option<i64> {
-    match shares {
-        Shares::Count(count) => Some(count),
-        Shares::Parent => None,
     }
 }
 
@@ -211,7 +198,10 @@ fn share_columns<'py>(
             NodeKind::Group => "group",
             NodeKind::Entity => "entity",
         });
-        shares.push(count(tree.shares(node)));
+        shares.push(match tree.shares(node) {
+            Shares::Count(count) => Some(count),
+            Shares::Parent => None,
+        });
         usage.push(tree.usage(node));
         let numbers = numbers.get(node);
         percs.push(numbers.map(|numbers| numbers.fairshare_perc));
