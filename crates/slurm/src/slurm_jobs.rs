@@ -136,33 +136,24 @@ impl SlurmJobs {
     /// It is neither, or lacks a column.
     pub fn read(name: &str, text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
-        let found = if text.trim_start().starts_with('{') {
+        let read = if text.trim_start().starts_with('{') {
             read_json(text)
         } else if text.trim_start().starts_with("JobId=") {
-            Ok((JOB.read(text), None))
+            let (records, warnings) = JOB.read(text);
+            Ok(Self {
+                jobs: records.iter().map(job_of_record).collect(),
+                warnings,
+                ..Self::default()
+            })
         } else {
             read_table(text)
         };
-        let found = found.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
-        let ((records, warnings), version) = found;
-        let mut read = Self {
-            version,
-            warnings,
-            ..Self::default()
-        };
-        let mut jobs = Vec::new();
-        for record in records {
-            let job = job_of_record(&record);
-            // without a state, whether it is pending is not known
-            if job.state.is_empty() {
-                let fault = format!("job `{}` is left out: it has no state", clipped(&job.id));
-                read.warnings.push(match record.line {
-                    0 => fault,
-                    line => format!("line {line}: {fault}"),
-                });
-            } else {
-                jobs.push(job);
-            }
+        let mut read = read.map_err(|error| format!("`{}`: {error}", clipped(name)))?;
+        let mut jobs = std::mem::take(&mut read.jobs);
+        // without a state, whether it is pending is not known
+        for job in jobs.extract_if(.., |job| job.state.is_empty()) {
+            let fault = format!("job `{}` is left out: it has no state", clipped(&job.id));
+            read.warnings.push(fault);
         }
         if let Some(first) = read.warnings.first()
             && jobs.is_empty()
@@ -190,9 +181,6 @@ impl SlurmJobs {
         Ok(read)
     }
 }
-
-/// The records of a document, what cannot be read of it, and the version of Slurm that printed it.
-type Found = ((Vec<Record>, Vec<String>), Option<String>);
 
 /// The tasks of an array as `squeue` prints them.
 fn array_task(array: &str, tasks: &str) -> String {
@@ -324,7 +312,7 @@ const COLUMNS: [(&str, &str); 19] = [
     ("JOB_ID", "JobId"),
 ];
 
-fn read_table(text: &str) -> Result<Found, String> {
+fn read_table(text: &str) -> Result<SlurmJobs, String> {
     let expected = "expected `squeue --json`, `scontrol show job`, or `squeue -O` with a header and `|` between the columns";
     let table = Table::parse(text).ok_or(expected)?;
     if !table.has("PRIORITY") {
@@ -333,9 +321,13 @@ fn read_table(text: &str) -> Result<Found, String> {
     if !table.has("TRES_ALLOC") {
         return Err("the table of `squeue` has no column TRES_ALLOC (`tres-alloc`)".to_owned());
     }
-    let mut records = Vec::new();
-    let warnings = JOB.read_table(&table, &COLUMNS, |record| records.push(record));
-    Ok(((records, warnings), None))
+    let mut jobs = Vec::new();
+    let warnings = JOB.read_table(&table, &COLUMNS, |record| jobs.push(job_of_record(&record)));
+    Ok(SlurmJobs {
+        jobs,
+        warnings,
+        ..SlurmJobs::default()
+    })
 }
 
 /// The keys of a job in JSON, each with the one that `scontrol` has for it.
@@ -364,21 +356,27 @@ const JSON_KEYS: [(&str, &str); 22] = [
     ("array_task_id", "ArrayTaskId"),
 ];
 
-fn read_json(text: &str) -> Result<Found, String> {
+fn read_json(text: &str) -> Result<SlurmJobs, String> {
     let document = JsonDocument::read(text, "jobs")
         .map_err(|found| format!("expected the output of `squeue --json`, found {found}"))?;
-    let (mut records, mut warnings) = (Vec::new(), Vec::new());
+    let mut read = SlurmJobs {
+        version: document.version,
+        ..SlurmJobs::default()
+    };
     for (number, item) in (1..).zip(document.items) {
         match record_of(item, &JSON_KEYS) {
-            Ok(record) if record.number::<u64>(JOB.name).is_none() => warnings.push(format!(
+            Ok(record) if record.number::<u64>(JOB.name).is_none() => read.warnings.push(format!(
                 "job {number} is left out: it has no `job_id` that is a number"
             )),
             Ok(record) => {
-                warnings.extend(JOB.faults(&record));
-                records.push(record);
+                read.warnings.extend(JOB.faults(&record));
+                read.jobs.push(job_of_record(&record));
             }
-            Err(error) => warnings.push(format!("job {number} is left out: {error}")),
+            Err(error) => {
+                let problem = format!("job {number} is left out: {error}");
+                read.warnings.push(problem);
+            }
         }
     }
-    Ok(((records, warnings), document.version))
+    Ok(read)
 }
