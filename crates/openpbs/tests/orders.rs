@@ -13,6 +13,8 @@ use jsf_testing::recorded::{self, Record, RecordedJob, RecordedSite};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use crate::scheduler_results;
+
 #[derive(Deserialize)]
 struct Recorded {
     config: String,
@@ -57,7 +59,7 @@ fn a_second_later(jobs: &mut [RecordedJob]) {
 /// The recorded inputs of the jobs, except for fair share, which is computed from the files under
 /// the settings.
 fn table(jobs: &[RecordedJob], columns: &[&str], tree: &PbsTree) -> JobTable {
-    let mut table = recorded::table_without(jobs, columns.iter().copied(), |name| {
+    let mut table = scheduler_results::table_without(jobs, columns.iter().copied(), |name| {
         name.starts_with("fair")
     });
     assert_eq!(
@@ -97,10 +99,10 @@ fn orders_are_those_of_the_scheduler() {
             .chain(order.columns())
             .collect();
         let table = table(&jobs, &columns, &tree);
-        let scores = recorded::scores(&program, &table);
-        let mut differences = recorded::differences(&recorded.record, &table, &scores);
+        let scores = scheduler_results::scores(&program, &table);
+        let mut differences = scheduler_results::differences(&recorded.record, &table, &scores);
         let ordered = order.order(scores, &table);
-        differences.extend(recorded::order_differences(
+        differences.extend(scheduler_results::order_differences(
             &recorded.record,
             &table,
             &ordered,

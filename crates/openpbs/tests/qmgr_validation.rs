@@ -6,6 +6,8 @@ use jsf_openpbs::submission::{AnsweredBy, Uncertainty, Validation, validate};
 use jsf_testing::{golden, recorded};
 use serde::Deserialize;
 
+use crate::scheduler_results;
+
 /// A formula and the answer of the server.
 #[derive(Deserialize)]
 struct Record {
@@ -123,9 +125,9 @@ fn evaluated_formulas_are_accepted() {
 #[test]
 fn resources_with_taken_names_are_answered_as_by_the_server() {
     let mut untold = 0;
-    for clash in recorded::name_clashes() {
+    for clash in scheduler_results::name_clashes() {
         let mut schema = Schema::openpbs();
-        recorded::declare(&clash.resource, &mut schema);
+        scheduler_results::declare(&clash.resource, &mut schema);
         for tried in &clash.formulas {
             let ours = validate(&tried.formula, &schema);
             let theirs = (

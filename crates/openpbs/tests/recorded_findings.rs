@@ -18,6 +18,8 @@ use jsf_testing::golden;
 use jsf_testing::recorded::{self, Record, RecordedJob, RecordedSite};
 use serde::Deserialize;
 
+use crate::scheduler_results;
+
 /// What a formula did to the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Harm {
@@ -98,7 +100,7 @@ impl Cluster {
         fill_fairshare(&mut table, &tree, |share| {
             NumberMode::OpenPbs.fairshare(share)
         });
-        let scores = recorded::scores(&program, &table);
+        let scores = scheduler_results::scores(&program, &table);
         let ordered = Order::new(&self.site.config, &self.site.queues)
             .tree(&tree)
             .order(scores, &table);
@@ -248,11 +250,11 @@ fn is_of_syntax_or_names(code: &str) -> bool {
 
 #[test]
 fn taken_names_have_findings() {
-    let clashes = recorded::name_clashes();
+    let clashes = scheduler_results::name_clashes();
     let mut found = Vec::new();
     for clash in &clashes {
         let mut schema = Schema::openpbs();
-        recorded::declare(&clash.resource, &mut schema);
+        scheduler_results::declare(&clash.resource, &mut schema);
         for tried in &clash.formulas {
             let checked = Checked::new(
                 &FormulaSubmission::to_openpbs(&tried.formula),
@@ -370,7 +372,7 @@ fn ranges_contain_the_recorded_results() {
         if program.refused().is_some() || !record.sched_crashed.is_empty() {
             continue;
         }
-        let table = recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+        let table = scheduler_results::table(&jobs, program.inputs().iter().map(|name| &**name));
         let rows = || (0..table.len()).filter(|&row| record.values.contains_key(table.id(row)));
         let mut ranges = Ranges::default();
         for (name, column) in table.columns() {

@@ -14,7 +14,9 @@ use jsf_openpbs::order::Order;
 use jsf_openpbs::submission::validate;
 use jsf_openpbs::submission::{InvalidLiteralKind, PythonStringLiteral};
 use jsf_testing::golden;
-use jsf_testing::recorded::{self, ClashingFormula, Record, RecordedJob, RecordedSite};
+use jsf_testing::recorded::{Record, RecordedJob, RecordedSite};
+
+use crate::scheduler_results::{self, ClashingFormula};
 
 /// Why this crate does not evaluate a formula that the scheduler accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,7 +187,7 @@ fn check_record(
     table: &JobTable,
     found: &mut Found,
 ) {
-    let scores = recorded::scores(program, table);
+    let scores = scheduler_results::scores(program, table);
     found.evaluated += 1;
     let differences = if record.sched_crashed.is_empty() {
         if is_too_deep(program) {
@@ -195,9 +197,11 @@ fn check_record(
             );
             return;
         }
-        let mut differences = recorded::differences(record, table, &scores);
+        let mut differences = scheduler_results::differences(record, table, &scores);
         let ordered = Order::new(&site.config, &site.queues).order(scores, table);
-        differences.extend(recorded::order_differences(record, table, &ordered));
+        differences.extend(scheduler_results::order_differences(
+            record, table, &ordered,
+        ));
         differences
     } else {
         let mut differences = crash_differences(record, table, &scores);
@@ -269,8 +273,9 @@ fn expected_outside() -> BTreeSet<(String, Outside)> {
 fn values_from_the_inputs_of_python_are_those_of_the_scheduler() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/evaluate/jobs.jsonl");
     let records: Vec<Record> = golden::lines("openpbs/evaluate/evaluate.jsonl.gz");
-    let inputs =
-        |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let inputs = |program: &Program| {
+        scheduler_results::table(&jobs, program.inputs().iter().map(|name| &**name))
+    };
     let found = check(&RecordedSite::open(), &records, inputs);
     found.assert_nothing_wrong();
     assert_eq!(found.outside, expected_outside());
@@ -314,8 +319,9 @@ fn values_from_qstat_and_the_files_are_those_of_the_scheduler() {
 fn values_of_thousands_of_jobs_are_those_of_the_scheduler() {
     let jobs: Vec<RecordedJob> = golden::lines("openpbs/bulk/jobs.jsonl.gz");
     let records: Vec<Record> = golden::lines("openpbs/bulk/evaluate.jsonl.gz");
-    let inputs =
-        |program: &Program| recorded::table(&jobs, program.inputs().iter().map(|name| &**name));
+    let inputs = |program: &Program| {
+        scheduler_results::table(&jobs, program.inputs().iter().map(|name| &**name))
+    };
     let found = check(&RecordedSite::open(), &records, inputs);
     found.assert_nothing_wrong();
     assert!(found.outside.is_empty());
@@ -337,7 +343,7 @@ fn clash_input(job: &str, name: &str, resource: &str) -> Value {
 
 fn check_clash(resource: &str, tried: &ClashingFormula) {
     let mut schema = Schema::openpbs();
-    recorded::declare(resource, &mut schema);
+    scheduler_results::declare(resource, &mut schema);
     let parsed = Formula::parse(&tried.formula);
     let Some(values) = tried.values.as_ref().filter(|values| !values.is_empty()) else {
         assert_ne!(
@@ -374,7 +380,7 @@ fn check_clash(resource: &str, tried: &ClashingFormula) {
             )
             .unwrap();
     }
-    for (row, score) in recorded::scores(&program, &table).iter() {
+    for (row, score) in scheduler_results::scores(&program, &table).iter() {
         let (job, error) = (table.id(row), score.unrounded.as_ref().err());
         let place = format!("{resource}: {} on {job}", tried.formula);
         if let Some(recorded) = &values[job] {
@@ -398,7 +404,7 @@ fn check_clash(resource: &str, tried: &ClashingFormula) {
 /// Resources of a site with a name that Python or the scheduler's script uses.
 #[test]
 fn taken_names_mean_what_they_mean_to_the_scheduler() {
-    for clash in recorded::name_clashes() {
+    for clash in scheduler_results::name_clashes() {
         clash
             .formulas
             .iter()

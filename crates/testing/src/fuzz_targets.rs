@@ -78,12 +78,8 @@ pub fn formula(data: &[u8]) {
     }
     let schema = Schema::openpbs();
     lint_values(formula.expr(), &schema, &Ranges::default());
-    if let (Ok(program), Ok(again)) = (
-        formula.compile(&schema),
-        Formula::parse(&printed)
-            .expect("parsed before")
-            .compile(&schema),
-    ) {
+    if let (Ok(program), Ok(again)) = (formula.compile(&schema), parsed(&printed).compile(&schema))
+    {
         compare_executors(&program, &again);
     }
 }
@@ -386,11 +382,9 @@ pub fn snapshots(data: &[u8]) {
 /// A scheduler's log.
 pub fn replay(data: &[u8]) {
     let files = queue_with(Role::ResourceGroup, b"Bob 10 root 5\nSuzy 11 root 7\n");
-    let site = Site::from_files(files, SiteOptions::default()).expect("a site");
-    let formula =
-        Formula::parse("ncpus * fairshare_factor + eligible_time / 3600").expect("a formula");
+    let formula = parsed("ncpus * fairshare_factor + eligible_time / 3600");
     with_file(data, |path| {
-        let _ = site.replay(path, &formula);
+        let _ = opened(files).replay(path, &formula);
     });
 }
 
@@ -407,7 +401,7 @@ fn use_site(files: SiteFiles, policies: &[PolicyName]) {
         .formula_text()
         .ok()
         .and_then(|text| Formula::parse(&text.text).ok());
-    let plain = Formula::parse("ncpus + fairshare_factor").expect("a formula");
+    let plain = parsed("ncpus + fairshare_factor");
     for formula in own.iter().chain([&plain]) {
         let _ = site.rank(formula);
     }
@@ -498,13 +492,7 @@ pub fn page(data: &[u8]) {
         (Some(&*text), Some(&*text))
     );
 
-    let open = || {
-        Site::from_files(
-            SiteFiles::default().with(Role::Queue, file(QUEUE)),
-            SiteOptions::default(),
-        )
-        .expect("a site")
-    };
+    let open = || opened(SiteFiles::default().with(Role::Queue, file(QUEUE)));
     let mut what_if = WhatIf::new(open(), "ncpus");
     if let Ok(checked) = what_if.check(&text) {
         is_json(check_json(&text, "server", &checked));
@@ -545,13 +533,21 @@ fn workload(data: &[u8]) -> Workload {
 }
 
 fn simulated(log: &Workload) -> Option<SimulatedQueue> {
-    let site = Site::from_files(SiteFiles::default(), SiteOptions::default()).expect("a site");
-    let formula = Formula::parse("eligible_time / walltime * ncpus").expect("a formula");
+    let site = opened(SiteFiles::default());
+    let formula = parsed("eligible_time / walltime * ncpus");
     let options = SimulationOptions {
         processors: Some(PROCESSORS),
         ..SimulationOptions::default()
     };
     site.simulate(&formula, log, options, &mut ()).ok()
+}
+
+fn opened(files: SiteFiles) -> Site {
+    Site::from_files(files, SiteOptions::default()).expect("a site")
+}
+
+fn parsed(formula: &str) -> Formula {
+    Formula::parse(formula).expect("a formula")
 }
 
 fn file(bytes: &[u8]) -> FileSource {
