@@ -120,7 +120,9 @@ impl Site {
         }
         let mut translation = to_slurm(&program, &priorities);
         let mut parts = translation.parts.iter();
-        if self.files.has(Role::SchedConfig) && parts.any(|part| part.becomes == FAIRSHARE) {
+        if self.files.has(Role::SchedConfig)
+            && parts.any(|part| part.becomes == Factor::Fairshare.setting())
+        {
             translation.settings.push(half_life(
                 self.config.fairshare_decay_time,
                 self.config.fairshare_decay_factor.into(),
@@ -239,32 +241,30 @@ const RESOURCES: [(&str, &str, f64); 4] = [
     ("ngpus", "gres/gpu", 1.0),
 ];
 
-/// The factors of Slurm's priority that PBS has, or that a site of PBS may have as resources, with
-/// their weights in Slurm, the flags with which Slurm takes them as they are, and bounds of them.
-const FACTORS: [(&str, &str, Option<&str>, f64); 4] = [
-    ("fairshare_factor", FAIRSHARE, None, 1.0),
+/// The factors of Slurm's priority by what PBS has for them, or a site of PBS may have as a resource,
+/// with the flags with which Slurm takes that as it is, and bounds of it.
+const FACTORS: [(&str, Factor, Option<&str>, f64); 4] = [
+    ("fairshare_factor", Factor::Fairshare, None, 1.0),
     (
         QUEUE_PRIORITY,
-        "PriorityWeightPartition",
+        Factor::Partition,
         Some("NO_NORMAL_PART"),
         1024.0,
     ),
     (
         "qos_priority",
-        "PriorityWeightQOS",
+        Factor::Qos,
         Some("NO_NORMAL_QOS"),
         LARGEST_AMOUNT,
     ),
     (
         "assoc_priority",
-        "PriorityWeightAssoc",
+        Factor::Assoc,
         Some("NO_NORMAL_ASSOC"),
         LARGEST_AMOUNT,
     ),
 ];
 const QUEUE_PRIORITY: &str = "queue_priority";
-/// The weight of fair share.
-pub const FAIRSHARE: &str = "PriorityWeightFairshare";
 
 /// The inputs of the formula at one point.
 type Point = Vec<f64>;
@@ -510,7 +510,7 @@ impl Weights {
             let (weight, becomes, note) = match name {
                 "fairshare_factor" => (
                     "the factor of fair share",
-                    FAIRSHARE,
+                    Factor::Fairshare.setting(),
                     "classic fair share is 2^(-usage/shares), as PBS's, of the usage that Slurm bills",
                 ),
                 QUEUE_PRIORITY => (
@@ -518,7 +518,7 @@ impl Weights {
                     "PriorityWeightPartition, with the queues' priorities as PriorityJobFactor",
                     "",
                 ),
-                _ => ("the factor of a priority", FACTORS[place].1, ""),
+                _ => ("the factor of a priority", FACTORS[place].1.setting(), ""),
             };
             self.factors[place] += positive(multiple(slope, name)?, weight)?;
             return Ok((becomes.to_owned(), note.to_owned()));
@@ -556,11 +556,11 @@ impl Weights {
             lines.push(format!("PriorityWeightAge={weight}"));
             sum.push(format!("{weight}*min(1, eligible_time/{end})"));
         }
-        for ((name, setting, flag, _), weight) in FACTORS.into_iter().zip(self.factors) {
+        for ((name, factor, flag, _), weight) in FACTORS.into_iter().zip(self.factors) {
             if weight > 0.0 {
                 let weight = whole(weight);
                 flags.extend(flag);
-                lines.push(format!("{setting}={weight}"));
+                lines.push(format!("{}={weight}", factor.setting()));
                 sum.push(if name == QUEUE_PRIORITY {
                     has_queues = true;
                     format!("{weight}*({name} + {})", -lowest)

@@ -274,8 +274,6 @@ pub(crate) struct Intervals<'a> {
     pub(crate) place: Box<dyn Fn(f64) -> f64 + 'a>,
     /// The values that have a line and a label, ascending.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// What either direction of the axis means; both may be empty.
-    pub(crate) directions: [&'static str; 2],
     /// The headings of the words at the end of the rows.
     pub(crate) columns: Vec<&'static str>,
     pub(crate) rows: Vec<Row<'a>>,
@@ -325,8 +323,6 @@ impl Intervals<'_> {
                 free = x(*value) + LABEL;
             }
         }
-        svg.text((left, 14.0), "start", "axis", self.directions[0]);
-        svg.text((right, 14.0), "end", "axis", self.directions[1]);
         let ends = |index: usize| words + COLUMN * (index + 1) as f64 - 4.0;
         for (index, heading) in self.columns.iter().enumerate() {
             svg.text(
@@ -398,7 +394,6 @@ pub(crate) fn forest(what: &str, groups: &[(&str, MeanChange)]) -> Chart {
     let intervals = Intervals {
         place: Box::new(move |change| (change - low) / (high - low)),
         ticks,
-        directions: ["← shorter waits", "longer waits →"],
         columns: vec!["change"],
         rows,
     };
@@ -482,7 +477,6 @@ pub(crate) fn spreads(what: &str, groups: &[(&str, Vec<Distribution>)]) -> Chart
         // a wait of 0 has no logarithm, but a place on this axis
         place: Box::new(move |wait| (wait / 60.0).ln_1p() / (most / 60.0).ln_1p()),
         ticks,
-        directions: ["", ""],
         columns: vec!["of the jobs"],
         rows,
     };

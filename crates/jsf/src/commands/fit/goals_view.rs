@@ -500,7 +500,6 @@ fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>, legend: Legend) 
     let intervals = Intervals {
         place: Box::new(|place| place),
         ticks: Vec::new(),
-        directions: ["", ""],
         columns: vec![column],
         rows,
     };

@@ -621,7 +621,6 @@ fn draw(assessed: &AssessedTree, entities: &[NodeId]) -> Chart {
     let intervals = Intervals {
         place: Box::new(move |part| place(part, first)),
         ticks,
-        directions: ["", ""],
         columns: vec!["share", "usage"],
         rows,
     };
