@@ -817,3 +817,16 @@ fn the_usage_and_the_queues_of_another_site_are_noticed() {
     ]);
     assert!(!without.contains("queues"), "{without}");
 }
+
+#[test]
+fn a_hole_at_the_start_of_a_file_loses_no_job_behind_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs.ndjson");
+    let mut bytes = vec![0; 70_000];
+    bytes.extend_from_slice(b"\n{\"id\":\"1.vm\",\"resources\":{\"ncpus\":4}}\n");
+    fs::write(&path, bytes).expect("a file");
+    let path = path.to_str().expect("a path");
+    let output = jsf(&["rank", "ncpus", "--queue", path, "--format", "csv"]);
+    assert!(stdout(&output).contains("1.vm"), "{}", stderr(&output));
+    assert_refused(&["rank", "ncpus", "--queue", "/dev/zero"], "binary data");
+}

@@ -6,7 +6,7 @@
 //! write it above an answer (RFC 3676, section 4.5).
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,6 +134,13 @@ impl FileSource {
         Ok(Self::Bytes { name, bytes })
     }
 
+    fn is_regular_file(&self) -> bool {
+        match self {
+            Self::Path(path) => fs::metadata(path).is_ok_and(|found| found.is_file()),
+            Self::Bytes { .. } => true,
+        }
+    }
+
     pub(crate) fn is_stdin(&self) -> bool {
         matches!(self, Self::Path(path) if is_stdin(path))
     }
@@ -145,7 +152,8 @@ impl FileSource {
         let failed = SiteError::reading(name.as_ref());
         let mut rest = decompressed(self.open()?).map_err(&failed)?;
         let head = read_head(&mut rest, HEAD).map_err(&failed)?;
-        if head.len() == HEAD && head.iter().all(|&byte| byte == 0) {
+        // of a file, a hole may be all that is damaged; a device may have no end
+        if head.len() == HEAD && head.iter().all(|&byte| byte == 0) && !self.is_regular_file() {
             return Err(SiteError::content(format!(
                 "`{name}` begins with {HEAD} zero bytes, as no file of a site does"
             )));
