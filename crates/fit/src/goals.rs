@@ -883,9 +883,14 @@ impl Simulator<'_> {
         let run = results.run(workload, &simulated.schedule);
         let mut goals = self.goals.judge(&run, old.map(|old| &*old.goals));
         for goal in &mut goals {
-            // a limit that refers to the formula in force is met by that formula itself
-            if goal.state == GoalState::NoOldSide && goal.value.is_some() {
-                goal.state = GoalState::Met;
+            // a limit that refers to the formula in force is met by that formula itself, but not
+            // where there is nothing to measure
+            if goal.state == GoalState::NoOldSide {
+                goal.state = if goal.value.is_some() {
+                    GoalState::Met
+                } else {
+                    GoalState::Missed
+                };
             }
         }
         let mut value = None;

@@ -835,11 +835,14 @@ fn binary(op: BinaryOperator, x: Interval, y: Interval) -> Known {
         Op::Power => power(x, y),
         Op::MatrixMultiply => Known::Fails(ErrorKind::Type),
         _ if kind == NumberType::Float => Known::Fails(ErrorKind::Type),
-        Op::ShiftLeft | Op::ShiftRight if kind == NumberType::Int && y.high < 0.0 => {
-            Known::Fails(ErrorKind::Value)
-        }
-        // no published formula has bits
-        Op::ShiftLeft | Op::ShiftRight | Op::BitAnd | Op::BitOr | Op::BitXor => Known::Anything,
+        _ if kind == NumberType::Either => Known::Anything,
+        Op::ShiftLeft | Op::ShiftRight if y.high < 0.0 => Known::Fails(ErrorKind::Value),
+        Op::ShiftLeft | Op::ShiftRight if y.low < 0.0 => Known::Anything,
+        // a shift is a product with a power of two
+        Op::ShiftLeft => corners(kind, x, y, |x, y| x * y.exp2()),
+        // a shift moves a number towards 0 or -1, so that 0 bounds it on the other side
+        Op::ShiftRight => Known::rounded(kind, x.low.min(0.0), x.high.max(0.0)),
+        Op::BitAnd | Op::BitOr | Op::BitXor => bitwise(op, x, y),
     }
 }
 
@@ -937,6 +940,19 @@ fn power_error(power: f64) -> f64 {
     } else {
         library_error(power)
     }
+}
+
+/// `x op y` for `& | ^` of integers, whose result has no bit above the highest of the operands.
+fn bitwise(op: BinaryOperator, x: Interval, y: Interval) -> Known {
+    if x.low < 0.0 || y.low < 0.0 {
+        return Known::Anything;
+    }
+    let high = match op {
+        BinaryOperator::BitAnd => x.high.min(y.high),
+        // the next power of two, and one more because the logarithm is rounded
+        _ => ((x.high.max(y.high) + 1.0).log2().ceil() + 1.0).exp2(),
+    };
+    Known::rounded(NumberType::Int, 0.0, high)
 }
 
 /// The truth value of `x op y`, if it is the same for all numbers.

@@ -94,3 +94,21 @@ fn the_work_grows_with_the_length() {
         );
     }
 }
+
+#[test]
+fn operators_of_bits_have_bounds() {
+    let schema = Schema::openpbs();
+    for (formula, code) in [
+        ("1/(ncpus & 0)", "JSF308"),
+        ("1 if (ncpus & 3) < 8 else 2", "JSF607"),
+        ("(eligible_time >> 3) >= 0", "JSF607"),
+        ("10**30 + (ncpus & 1)", "JSF503"),
+    ] {
+        let parsed = Formula::parse(formula).expect("a formula");
+        let found = lint_values(parsed.expr(), &schema, &Ranges::default());
+        assert!(
+            found.iter().any(|found| found.code == code),
+            "{formula}: {found:?}"
+        );
+    }
+}
