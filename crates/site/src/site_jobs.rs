@@ -193,8 +193,12 @@ impl Site {
             && let Some(first) = problems.find(|one| one.problem.skips_the_job())
         {
             let skipped = read.problems.skipped();
+            let mut reasons = vec![first.to_string()];
+            // such as that the document is cut off
+            reasons.extend(read.notes);
             return Err(SiteError::content(format!(
-                "`{source_name}`: none of its {skipped} jobs can be read: {first}"
+                "`{source_name}`: none of its {skipped} jobs can be read: {}",
+                reasons.join("; ")
             )));
         }
         for (name, kind) in read.table.undeclared() {

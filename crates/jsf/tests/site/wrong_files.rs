@@ -673,10 +673,17 @@ fn what_is_wrong_with_a_document_is_said_with_what_was_found_and_what_to_do() {
     let empty = "is empty, expected";
     let failed = "; check whether the command that wrote it failed";
     let cut = "; the document is cut off, write it again";
+    let site = fs::read(jsf_testing::ROOT.to_owned() + "/examples/site/qstat.json");
+    let first_lines = &site.expect("jobs")[..900];
     let found = "column 36: expected `,` or `}`, found `]}`";
     let converted = "; convert it: `iconv -f UTF-16 -t UTF-8`";
     for (option, document, expected) in [
         ("--queue", &b""[..], [empty, failed]),
+        (
+            "--queue",
+            first_lines,
+            ["none of its 1 jobs can be read", cut],
+        ),
         ("--tree", b"", [empty, failed]),
         (
             "--queue",
