@@ -52,7 +52,7 @@ fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
         1.0,
         false,
     );
-    let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
+    let rules = SimulationRules::new(&workload, PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule =
         simulate(program, workload, rules, Some(fairshare), &mut ()).expect("a schedule");
@@ -92,7 +92,7 @@ fn measure_starts(name: &str, formula: &str, workload: &Workload) {
         .expect("a formula")
         .compile(&Schema::openpbs())
         .expect("a program");
-    let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
+    let rules = SimulationRules::new(workload, PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule = simulate(&program, workload, rules, None, &mut ()).expect("a schedule");
     let seconds = start.elapsed().as_secs_f64();

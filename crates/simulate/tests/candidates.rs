@@ -5,9 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use job_sort_formula::{Formula, Schema};
-use jsf_openpbs::cycle::{CycleJob, CycleRules, Limit, Limits, Machine, QueueOrder, Request};
+use jsf_openpbs::cycle::{
+    CycleJob, CycleRules, CycleState, Limit, Limits, Machine, QueueOrder, Request,
+};
 use jsf_openpbs::files::run_limits::LimitKind;
-use jsf_simulate::{LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate};
+use jsf_simulate::{
+    Backfill, LoggedJob, OrderRules, SimulationRules, Workload, WorkloadBuilder, simulate,
+};
 use jsf_testing::random::Generator;
 
 const QUEUES: [&str; 3] = ["short", "long", "gpu"];
@@ -61,16 +65,16 @@ fn random_machine(
     generator: &mut Generator,
     workload: &Workload,
     processors: i64,
-) -> (Machine, Vec<CycleJob>) {
+) -> (Machine, Option<Vec<CycleJob>>) {
     match generator.below(3) {
-        0 => (Machine::new(&[vec![processors]]), Vec::new()),
+        0 => (Machine::new(&[vec![processors]]), None),
         1 => {
             let jobs = workload.cycle_jobs(|job| {
                 let job = workload.jobs()[job];
                 let amounts = vec![job.processors.into(), generator.below(3) as i64];
                 Arc::new(Request::of_one_chunk(amounts, job.queue))
             });
-            (Machine::new(&[vec![processors, 2]]), jobs)
+            (Machine::new(&[vec![processors, 2]]), Some(jobs))
         }
         _ => {
             let pools: Vec<Vec<u32>> = (0..workload.queues().len())
@@ -78,7 +82,7 @@ fn random_machine(
                 .collect();
             let mut machine = Machine::new(&[vec![processors], vec![processors]]);
             machine.pool_lists = pools;
-            (machine, Vec::new())
+            (machine, None)
         }
     }
 }
@@ -97,6 +101,7 @@ fn random_limit(generator: &mut Generator, queues: u64) -> Limit {
         named: HashMap::from_iter(
             (generator.below(3) == 0).then(|| (0, 1 + generator.below(6) as i64)),
         ),
+        is_soft: false,
     }
 }
 
@@ -139,15 +144,19 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
             .collect(),
         _ => Vec::new(),
     };
+    let base = SimulationRules::new(workload, 1, Backfill::Easy);
     SimulationRules {
-        machine,
-        jobs,
+        state: CycleState {
+            machine,
+            limits: Limits::new(limits),
+            ..CycleState::default()
+        },
+        jobs: jobs.unwrap_or_else(|| base.jobs.clone()),
         cycle,
         order,
-        limits: Limits::new(limits),
         threshold: (generator.below(4) == 0).then(|| generator.below(5) as f64 - 1.0),
         has_accrual: generator.below(2) == 0,
-        ..SimulationRules::new(1, jsf_simulate::Backfill::Easy)
+        ..base
     }
 }
 

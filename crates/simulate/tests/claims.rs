@@ -73,7 +73,7 @@ fn run(workload: &Workload, formula: &str, processors: u32) -> Schedule {
         .expect("a formula")
         .compile(&schema)
         .expect("arithmetic");
-    let rules = SimulationRules::new(processors, Backfill::Easy);
+    let rules = SimulationRules::new(workload, processors, Backfill::Easy);
     simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
 }
 

@@ -157,7 +157,7 @@ fn an_unknown_user_is_no_entity() {
         .expect("a formula")
         .compile(&Schema::openpbs())
         .expect("arithmetic");
-    let rules = SimulationRules::new(4, Backfill::Easy);
+    let rules = SimulationRules::new(&workload, 4, Backfill::Easy);
     let schedule = simulate(&program, &workload, rules, None, &mut ()).expect("a schedule");
     let statistics = Statistics::new(&workload, &schedule, 4, 0);
     let entities: Vec<(&str, usize)> = statistics
@@ -266,7 +266,7 @@ fn runs_beyond_the_requested_time_hold_their_processors() {
         (Backfill::None, [0, 100, 110, 110]),
         (Backfill::Greedy, [0, 570, 60, 70]),
     ] {
-        let rules = SimulationRules::new(4, backfill);
+        let rules = SimulationRules::new(&workload, 4, backfill);
         let schedule = simulate(&program, &workload, rules, None, &mut ()).expect("a schedule");
         assert_eq!(
             [0, 1, 2, 3].map(|job| schedule.start(job)),
@@ -277,7 +277,7 @@ fn runs_beyond_the_requested_time_hold_their_processors() {
     let schedule = simulate(
         &program,
         &workload,
-        SimulationRules::new(4, Backfill::Easy),
+        SimulationRules::new(&workload, 4, Backfill::Easy),
         None,
         &mut (),
     );

@@ -28,6 +28,9 @@ pub struct Limit {
     pub generic: Option<i64>,
     /// The most for single ones, by their indices.
     pub named: HashMap<u32, i64>,
+    /// Whether it holds back no job, and only lowers the level of those beyond it
+    /// (`max_run_soft`).
+    pub is_soft: bool,
 }
 
 impl Limit {
@@ -39,6 +42,7 @@ impl Limit {
             amount,
             generic: None,
             named: HashMap::new(),
+            is_soft: false,
         }
     }
 
@@ -102,6 +106,7 @@ pub(super) struct Counts(Vec<HashMap<u32, i64>>);
 /// them.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
+    /// The soft ones last.
     pub(super) limits: Vec<Limit>,
     /// What the running jobs use.
     pub(super) running: Counts,
@@ -119,6 +124,7 @@ impl Limits {
                 Some(limit.kind)
             };
             (
+                limit.is_soft,
                 kind_of_others,
                 limit.amount.is_some(),
                 limit.queue.is_none(),
@@ -134,9 +140,15 @@ impl Limits {
         self.limits.is_empty()
     }
 
+    /// Whether there are soft limits.
+    pub fn has_soft(&self) -> bool {
+        self.limits.last().is_some_and(|limit| limit.is_soft)
+    }
+
     /// Whether a limit of a user, a group or a project can make a job not eligible.
     pub fn has_personal(&self) -> bool {
-        self.limits.iter().any(Limit::is_personal)
+        let mut limits = self.limits.iter();
+        limits.any(|limit| limit.is_personal() && !limit.is_soft)
     }
 
     /// A limit by its index.
@@ -156,13 +168,13 @@ impl Limits {
         limits.any(|limit| limit.kind == kind && limit.is_for_queue(queue))
     }
 
-    /// The limits that allow less than what runs of those whose jobs are counted with a job; of an
-    /// amount only if the job asks for it. These are soft limits.
+    /// The soft limits that allow less than what runs of those whose jobs are counted with a job; of
+    /// an amount only if the job asks for it.
     pub(super) fn exceeded(&self, job: &CycleJob) -> Vec<&Limit> {
         let mut exceeded = Vec::new();
         for (limit, used) in self.limits.iter().zip(&self.running.0) {
-            if let Some(left) = limit.left(used, job)
-                && left < 0
+            if limit.is_soft
+                && limit.left(used, job).is_some_and(|left| left < 0)
                 && limit.counted(job) > 0
             {
                 exceeded.push(limit);
@@ -185,7 +197,8 @@ impl Limits {
     /// of the queues are not counted.
     pub(super) fn count_considered(&self, totals: &mut Counts, job: &CycleJob) {
         let mut limits = self.limits.iter();
-        let has_server = limits.any(|limit| limit.is_of_running_jobs() && limit.queue.is_none());
+        let has_server = limits
+            .any(|limit| !limit.is_soft && limit.is_of_running_jobs() && limit.queue.is_none());
         for (limit, counts) in self.limits.iter().zip(&mut totals.0) {
             if !has_server || limit.queue.is_none() {
                 add(limit, counts, job, 1);
@@ -197,7 +210,7 @@ impl Limits {
     pub(super) fn passed(&self, counts: &Counts, job: &CycleJob) -> Option<usize> {
         let mut limits = self.limits.iter().zip(&counts.0);
         limits.position(|(limit, used)| match limit.left(used, job) {
-            Some(left) => limit.counted(job) > left,
+            Some(left) => !limit.is_soft && limit.counted(job) > left,
             None => false,
         })
     }

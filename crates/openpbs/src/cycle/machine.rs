@@ -11,7 +11,7 @@ use std::sync::Arc;
 ///
 /// All amounts are counted in the same order in the machine and in the requests of jobs; the first
 /// one is processors.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Machine {
     /// The number of amounts in a pool.
     pub amounts: usize,

@@ -1,8 +1,9 @@
 //! One cycle of OpenPBS's scheduler: which waiting jobs start, which are promised a start, and why
 //! each other one waits.
 //!
-//! In: the [`Machine`] with the running jobs, the waiting jobs in their order ([`Candidates`]), the
-//! [`Limits`] and the [`CycleRules`]. Out: what happens, [`CycleEvent`] by [`CycleEvent`].
+//! In: the [`CycleState`], which is the machine with the running jobs and what they use of limits,
+//! the waiting jobs in their order ([`Candidates`]), and the [`CycleRules`]. Out: what happens,
+//! [`CycleEvent`] by [`CycleEvent`].
 //!
 //! Source: the cycles of a real scheduler recorded in `tests/golden/cycles`, and the rules in its
 //! `SPEC.md`, whose sections the comments name.
@@ -105,17 +106,6 @@ pub struct CycleRules {
     pub explains: bool,
 }
 
-impl CycleRules {
-    fn queue_depth(&self, queue: u32) -> Option<u32> {
-        *self.queue_depths.get(queue as usize)?
-    }
-
-    /// Whether jobs behind one that does not start may start (section 5).
-    fn backfills(&self) -> bool {
-        self.backfill_depth > 0 || self.queue_depths.iter().flatten().any(|&depth| depth > 0)
-    }
-}
-
 impl Default for CycleRules {
     /// What OpenPBS is shipped with: no strict ordering, and a depth of 1.
     fn default() -> Self {
@@ -176,26 +166,31 @@ pub enum Refusal {
     StrictOrdering(u32),
 }
 
+/// What a cycle changes, and the next one goes on with.
+#[derive(Debug, Clone, Default)]
+pub struct CycleState {
+    /// The machine with the running jobs.
+    pub machine: Machine,
+    /// The limits, with what runs of them.
+    pub limits: Limits,
+    /// The jobs that are suspended.
+    pub suspended: HashMap<u32, SuspendedJob>,
+    /// The waiting jobs that gave way, with these, and when; the least time where that is not known.
+    pub preempted: HashMap<u32, i64>,
+}
+
 /// One cycle.
 pub struct Cycle<'a> {
     now: i64,
     rules: &'a CycleRules,
-    machine: &'a mut Machine,
-    limits: &'a mut Limits,
+    state: &'a mut CycleState,
     /// The jobs by their indices.
     jobs: &'a [CycleJob],
     reservations: Reservations,
-    levels: &'a PreemptionLevels,
-    /// The soft limits, with what runs of them now.
-    soft_limits: Limits,
     /// By job, its level; empty where it is found when it is asked for.
     standings: Vec<Standing>,
     /// The jobs that started in this cycle.
     started: HashSet<u32>,
-    /// The waiting jobs that gave way, and when.
-    preempted: HashMap<u32, i64>,
-    /// Those of them that are suspended.
-    suspended: HashMap<u32, SuspendedJob>,
     /// How often jobs gave way.
     preemptions: usize,
     /// The classes of jobs of which one did not start, and why.
@@ -211,30 +206,23 @@ pub struct Cycle<'a> {
 }
 
 impl<'a> Cycle<'a> {
-    /// A cycle at a moment, in seconds. What starts in it is added to the machine and the limits.
+    /// A cycle at a moment, in seconds.
     pub fn new(
         now: i64,
         rules: &'a CycleRules,
-        machine: &'a mut Machine,
-        limits: &'a mut Limits,
+        state: &'a mut CycleState,
         jobs: &'a [CycleJob],
     ) -> Self {
-        machine.postpone_overdue(now);
-        machine.begin_reservations(now);
-        let levels = &rules.levels;
+        state.machine.postpone_overdue(now);
+        state.machine.begin_reservations(now);
         let mut cycle = Self {
             now,
             rules,
-            reservations: Reservations::new(machine),
-            machine,
-            limits,
+            reservations: Reservations::new(&state.machine),
+            state,
             jobs,
-            levels,
-            soft_limits: levels.soft_limits.clone(),
             standings: Vec::new(),
             started: HashSet::new(),
-            preempted: levels.preempted.clone(),
-            suspended: levels.suspended.clone(),
             preemptions: 0,
             refused_classes: HashMap::new(),
             totals: None,
@@ -253,14 +241,14 @@ impl<'a> Cycle<'a> {
             if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
                 // its time counts all the same: recorded jobs of closed queues have accrue_type 2
                 self.waits(index, Refusal::Time(conflict), true);
-            } else if let Some(blocking) = self.held_back_by(job.queue) {
+            } else if let Some(&blocking) = self.held_back_by(job.queue) {
                 let is_eligible = !self.is_over_soft_limit(index);
                 self.waits(index, Refusal::StrictOrdering(blocking), is_eligible);
             } else {
                 match self.find_place(index, candidates) {
                     Ok(placement) => {
                         self.start(index, placement);
-                        if !self.soft_limits.is_empty() {
+                        if self.state.limits.has_soft() {
                             // the start may bring its user over a soft limit, and behind all others
                             candidates.sort_again();
                         }
@@ -277,7 +265,7 @@ impl<'a> Cycle<'a> {
     fn waits(&mut self, job: u32, refusal: Refusal, is_eligible: bool) {
         let mut shortage = None;
         if self.rules.explains && refusal == Refusal::NotEnoughFree {
-            shortage = self.machine.shortage_of_free(&self.job(job).request);
+            shortage = self.state.machine.shortage_of_free(&self.job(job).request);
         }
         self.events.push(CycleEvent::Waits {
             job,
@@ -318,7 +306,7 @@ impl<'a> Cycle<'a> {
 
     /// The class of a job, unless it is suspended: it goes on only where it was.
     fn class(&self, index: u32) -> Option<u32> {
-        if self.suspended.contains_key(&index) {
+        if self.state.suspended.contains_key(&index) {
             return None;
         }
         self.job(index).class
@@ -336,7 +324,7 @@ impl<'a> Cycle<'a> {
     /// When a job ends that starts at a time: a suspended one takes no more than the rest of its
     /// walltime.
     fn end_of(&self, index: u32, start: i64) -> i64 {
-        let walltime = match self.suspended.get(&index) {
+        let walltime = match self.state.suspended.get(&index) {
             Some(suspended) => suspended.left,
             None => self.job(index).walltime,
         };
@@ -349,11 +337,12 @@ impl<'a> Cycle<'a> {
     pub fn wanted(&self) -> impl Fn(i64, i64) -> bool + use<> {
         let is_blocked = self.blocked_by.contains_key(&None);
         let is_any = self.rules.strict_ordering && !is_blocked && self.may_reserve();
-        let free = self.machine.free(0);
+        let machine = &self.state.machine;
+        let free = machine.free(0);
         let reserved = self.reservations.jobs.iter();
         let (start, beside) = match reserved.map(|job| (job.start, job.free[0])).min() {
             // what is free beside the job whose start is the first one
-            Some(first) if self.machine.total.len() == 1 => first,
+            Some(first) if machine.total.len() == 1 => first,
             _ => (i64::MAX, free),
         };
         let until_start = start.saturating_sub(self.now);
@@ -375,24 +364,26 @@ impl<'a> Cycle<'a> {
     }
 
     /// The job that holds back those of a queue.
-    fn held_back_by(&self, queue: u32) -> Option<u32> {
+    fn held_back_by(&self, queue: u32) -> Option<&u32> {
         let all_queues = self.blocked_by.get(&None);
-        all_queues.or(self.blocked_by.get(&Some(queue))).copied()
+        all_queues.or(self.blocked_by.get(&Some(queue)))
     }
 
     /// Section 3: where a job starts now, or why it does not.
     fn place_now(&self, index: u32) -> Result<Placement, Refusal> {
         let request = &self.job(index).request;
-        let free = &self.machine.free;
+        let CycleState {
+            machine, suspended, ..
+        } = &*self.state;
         let is_lacking =
-            !self.suspended.contains_key(&index) && self.machine.lacking(free, request).is_some();
+            !suspended.contains_key(&index) && machine.lacking(&machine.free, request).is_some();
         let placed = if is_lacking {
             Err(Refusal::NotEnoughFree)
         } else {
             self.place_beside(index)
         };
         let has_room = placed.is_ok() || !is_lacking && self.has_room(index);
-        if !has_room && !self.machine.can_ever_run(request) {
+        if !has_room && !machine.can_ever_run(request) {
             return Err(Refusal::TooLarge);
         }
         placed
@@ -401,17 +392,18 @@ impl<'a> Cycle<'a> {
     /// What a job takes of what is available, if there is room: a suspended job goes on where it was,
     /// and takes what it has given back.
     fn fit(&self, index: u32, available: &[i64]) -> Option<Placement> {
-        match self.suspended.get(&index) {
-            None => self.machine.place(available, &self.job(index).request),
+        let machine = &self.state.machine;
+        match self.state.suspended.get(&index) {
+            None => machine.place(available, &self.job(index).request),
             Some(suspended) => {
-                let has_room = self.machine.holds(available, &suspended.released);
+                let has_room = machine.holds(available, &suspended.released);
                 has_room.then(|| suspended.released.clone())
             }
         }
     }
 
     fn has_room(&self, index: u32) -> bool {
-        self.fit(index, &self.machine.free).is_some()
+        self.fit(index, &self.state.machine.free).is_some()
     }
 
     /// Where a job starts now if the machine as a whole has enough free, or why it does not.
@@ -419,9 +411,9 @@ impl<'a> Cycle<'a> {
         if let Some(refusal) = self.refused_by_rules(index) {
             return Err(refusal);
         }
-        let free = &self.machine.free;
+        let free = &self.state.machine.free;
         match self.reservations.place(self, index, self.now, free) {
-            Ok(placement) => match self.suspended.get(&index) {
+            Ok(placement) => match self.state.suspended.get(&index) {
                 Some(suspended) => Ok(suspended.placement.clone()),
                 None => Ok(placement),
             },
@@ -432,7 +424,7 @@ impl<'a> Cycle<'a> {
 
     /// The first rule that forbids a job to start now, whatever is free.
     fn refused_by_rules(&self, index: u32) -> Option<Refusal> {
-        let used = &self.limits.running;
+        let used = &self.state.limits.running;
         if let Some(limit) = self.reservations.passed_limit(self, index, self.now, used) {
             return Some(Refusal::Limit(limit));
         }
@@ -456,23 +448,24 @@ impl<'a> Cycle<'a> {
 
     fn start(&mut self, index: u32, placement: Placement) {
         let job = self.job(index);
-        if self.limits.has_personal() {
-            let totals = self
-                .totals
-                .get_or_insert_with(|| self.limits.running.clone());
-            totals.add(&self.limits.limits, job, 1);
-        }
         let end = self.end_of(index, self.now);
-        if let Some(suspended) = self.suspended.remove(&index) {
-            self.machine
+        let state = &mut *self.state;
+        if state.limits.has_personal() {
+            let running = &state.limits.running;
+            let totals = self.totals.get_or_insert_with(|| running.clone());
+            totals.add(&state.limits.limits, job, 1);
+        }
+        if let Some(suspended) = state.suspended.remove(&index) {
+            state
+                .machine
                 .exchange(&suspended.placement, &suspended.released);
         }
-        self.preempted.remove(&index);
-        self.reservations.change(self.machine, &placement, end, -1);
-        self.machine.start(index, placement, end);
-        self.limits.start(job);
+        state.preempted.remove(&index);
+        self.reservations
+            .change(&state.machine, &placement, end, -1);
+        state.machine.start(index, placement, end);
+        state.limits.start(job);
         self.started.insert(index);
-        self.soft_limits.start(job);
         self.update_standings(index);
     }
 
@@ -481,7 +474,7 @@ impl<'a> Cycle<'a> {
     /// its project.
     fn is_eligible(&mut self, index: u32, refusal: Refusal) -> bool {
         let job = self.job(index);
-        let limits = &*self.limits;
+        let limits = &self.state.limits;
         if !limits.has_personal() {
             return true;
         }
@@ -504,21 +497,23 @@ impl<'a> Cycle<'a> {
     fn promise(&mut self, index: u32, refusal: Refusal) -> Option<i64> {
         let job = self.job(index);
         let is_strict = self.rules.strict_ordering;
-        let is_preempted = self.preempted.contains_key(&index);
-        let is_resumption = is_preempted && self.levels.enforces_resumption;
+        let is_preempted = self.state.preempted.contains_key(&index);
+        let is_resumption = is_preempted && self.rules.levels.enforces_resumption;
         let is_enforced = is_resumption && self.is_normal_or_higher(index);
         if !is_strict && !is_enforced {
             return None;
         }
-        if !self.rules.backfills() {
+        let queue_depths = &self.rules.queue_depths;
+        let all_depth = self.rules.backfill_depth;
+        if all_depth == 0 && queue_depths.iter().flatten().all(|&depth| depth == 0) {
             if is_strict {
                 self.blocked_by.insert(None, index);
             }
             return None;
         }
-        let (queue, depth) = match self.rules.queue_depth(job.queue) {
-            Some(depth) => (Some(job.queue), depth),
-            None => (None, self.rules.backfill_depth),
+        let (queue, depth) = match queue_depths.get(job.queue as usize) {
+            Some(&Some(depth)) => (Some(job.queue), depth),
+            _ => (None, all_depth),
         };
         // such a queue promises no start, but its first job that waits holds back the others there
         if queue.is_some() && depth == 0 && is_strict {
@@ -637,25 +632,26 @@ impl Reservations {
     /// The first limit that a job would pass if it ran from a time on, at which this much is used:
     /// the most that is used during its walltime counts (section 6).
     fn passed_limit(&self, cycle: &Cycle<'_>, index: u32, at: i64, used: &Counts) -> Option<usize> {
-        if cycle.limits.is_empty() {
+        let limits = &cycle.state.limits;
+        if limits.is_empty() {
             return None;
         }
         let job = cycle.job(index);
         let end = cycle.end_of(index, at);
         let is_within = |time: i64| at < time && time < end;
         if !self.jobs.iter().any(|reserved| is_within(reserved.start)) {
-            return cycle.limits.passed(used, job);
+            return limits.passed(used, job);
         }
         let mut now = used.clone();
         let mut most = used.clone();
-        for event in self.events(cycle.machine) {
+        for event in self.events(&cycle.state.machine) {
             if is_within(event.time) {
                 let reserved = cycle.job(event.job);
-                now.add(&cycle.limits.limits, reserved, event.held());
+                now.add(&limits.limits, reserved, event.held());
                 most.max(&now);
             }
         }
-        cycle.limits.passed(&most, job)
+        limits.passed(&most, job)
     }
 
     /// Promises a job a start (section 4): the first time at which it fits, as far as the walltimes
@@ -665,11 +661,12 @@ impl Reservations {
         let (start, placement, mut free) = reservations.estimate(cycle, index)?;
         // from then on a suspended job counts with its whole walltime
         let end = start.saturating_add(cycle.job(index).walltime);
-        let (machine, made) = (&*cycle.machine, &mut cycle.reservations);
-        change(&mut free, machine.amounts, &placement, -1);
+        let amounts = cycle.state.machine.amounts;
+        let made = &mut cycle.reservations;
+        change(&mut free, amounts, &placement, -1);
         for other in &mut made.jobs {
             if (start..end).contains(&other.start) {
-                change(&mut other.free, machine.amounts, &placement, -1);
+                change(&mut other.free, amounts, &placement, -1);
             }
         }
         made.push(index, start..end, &placement, free);
@@ -678,11 +675,13 @@ impl Reservations {
 
     /// When a job can start, where, and what is free then.
     fn estimate(&self, cycle: &Cycle<'_>, index: u32) -> Option<(i64, Placement, Vec<i64>)> {
-        let machine = &*cycle.machine;
+        let CycleState {
+            machine, limits, ..
+        } = &*cycle.state;
         let times = &cycle.rules.times;
         let queue = cycle.job(index).queue;
         let mut free = machine.free.to_vec();
-        let mut used = cycle.limits.running.clone();
+        let mut used = limits.running.clone();
         let mut events = self.events(machine).peekable();
         let mut changes = times.changes_after(cycle.now).into_iter().peekable();
         loop {
@@ -696,7 +695,7 @@ impl Reservations {
                 has_end |= !event.is_start;
                 let job = cycle.job(event.job);
                 change(&mut free, machine.amounts, &event.placement, -event.held());
-                used.add(&cycle.limits.limits, job, event.held());
+                used.add(&limits.limits, job, event.held());
             }
             while let Some(change) = changes.next_if(|&change| change <= window_end) {
                 last = last.max(change);

@@ -7,9 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::{
-    Candidates, Cycle, CycleEvent, CycleJob, Limits, Machine, Placement, Refusal, Shortage,
-};
+use super::{Candidates, Cycle, CycleEvent, CycleJob, CycleState, Placement, Refusal, Shortage};
 use crate::files::run_limits::LimitKind;
 
 /// What a job is in preemption, as bits.
@@ -28,7 +26,7 @@ pub mod status {
 
 use status::{EXPRESS_QUEUE, FAIRSHARE, NORMAL, QUEUE_SOFT_LIMITS, SERVER_SOFT_LIMITS};
 
-/// The levels of a scheduler, and what preemption has to know of the jobs.
+/// The levels of a scheduler.
 #[derive(Debug, Clone, Default)]
 pub struct PreemptionLevels {
     /// Whether jobs of a higher level come first and preempt (`preemptive_sched`). If not, soft
@@ -40,8 +38,6 @@ pub struct PreemptionLevels {
     pub express_priority: i64,
     /// The priority of each queue, by its index.
     pub queue_priorities: Vec<i64>,
-    /// The soft limits, with what runs of them.
-    pub soft_limits: Limits,
     /// `preempt_order`: how jobs give way, by how much of their walltime remains.
     pub methods: Vec<RemainingMethods>,
     /// `sched_preempt_enforce_resumption`: jobs that gave way are promised a start, and do not count
@@ -50,11 +46,6 @@ pub struct PreemptionLevels {
     /// The amounts that a suspended job gives back (`restrict_res_to_release_on_suspend`), by their
     /// indices; `None`: all.
     pub released: Option<Vec<usize>>,
-    /// The jobs that earlier cycles suspended.
-    pub suspended: HashMap<u32, SuspendedJob>,
-    /// The waiting jobs that gave way in earlier cycles, with these, and when; the least time where
-    /// that is not known.
-    pub preempted: HashMap<u32, i64>,
     /// Whether the ends of running jobs tell what is left of their walltimes. If not, what their
     /// hosts have reported does.
     pub knows_ends: bool,
@@ -271,10 +262,11 @@ impl<'a> Cycle<'a> {
     /// Finds the levels of all jobs, where they do not follow each change: those of limits of all
     /// users together.
     pub(super) fn find_standings(&mut self) {
-        let mut limits = self.soft_limits.limits.iter();
-        if self.levels.is_preemptive
-            && !self.levels.knows_ends
-            && limits.any(|limit| limit.kind == LimitKind::All)
+        let levels = &self.rules.levels;
+        let mut limits = self.state.limits.limits.iter();
+        if levels.is_preemptive
+            && !levels.knows_ends
+            && limits.any(|limit| limit.is_soft && limit.kind == LimitKind::All)
         {
             for index in 0..self.jobs.len() as u32 {
                 self.standings.push(self.standing_now(index));
@@ -290,7 +282,7 @@ impl<'a> Cycle<'a> {
     /// What comes before the order of jobs where there is preemption: the higher level, and of a
     /// level those that gave way, the earliest first.
     pub(super) fn precedence(&self, index: u32) -> (Reverse<i64>, i64) {
-        let preempted = self.preempted.get(&index).copied();
+        let preempted = self.state.preempted.get(&index).copied();
         (
             Reverse(self.standing(index).level),
             preempted.unwrap_or(i64::MAX),
@@ -299,7 +291,7 @@ impl<'a> Cycle<'a> {
 
     /// Whether a job comes first under `by_queue`, whatever its queue.
     pub(super) fn is_urgent(&self, index: u32) -> bool {
-        self.preempted.contains_key(&index) || self.standing(index).has(EXPRESS_QUEUE)
+        self.state.preempted.contains_key(&index) || self.standing(index).has(EXPRESS_QUEUE)
     }
 
     pub(super) fn is_normal(&self, index: u32) -> bool {
@@ -307,16 +299,16 @@ impl<'a> Cycle<'a> {
     }
 
     pub(super) fn is_normal_or_higher(&self, index: u32) -> bool {
-        self.standing(index).level >= self.levels.normal_level()
+        self.standing(index).level >= self.rules.levels.normal_level()
     }
 
     fn standing_now(&self, index: u32) -> Standing {
         let job = self.job(index);
         let mut over = 0;
-        for limit in self.soft_limits.exceeded(job) {
+        for limit in self.state.limits.exceeded(job) {
             // without preemption the soft limits are compared only when a job starts
             let mut started = self.started.iter();
-            if self.levels.is_preemptive
+            if self.rules.levels.is_preemptive
                 || started.any(|&started| limit.counts_with(self.job(started), job))
             {
                 over |= match limit.queue {
@@ -325,12 +317,12 @@ impl<'a> Cycle<'a> {
                 };
             }
         }
-        self.levels.standing(job, over)
+        self.rules.levels.standing(job, over)
     }
 
     /// Whether a job that does not start is over a soft limit now.
     pub(super) fn is_over_soft_limit(&mut self, index: u32) -> bool {
-        if self.soft_limits.is_empty() {
+        if !self.state.limits.has_soft() {
             return false;
         }
         let standing = self.standing_now(index);
@@ -346,10 +338,7 @@ impl<'a> Cycle<'a> {
             return;
         }
         let changed = self.job(index);
-        let is_limited = |kind| {
-            self.limits.has_kind(kind, changed.queue)
-                || self.soft_limits.has_kind(kind, changed.queue)
-        };
+        let is_limited = |kind| self.state.limits.has_kind(kind, changed.queue);
         let [users, groups, projects] =
             [LimitKind::User, LimitKind::Group, LimitKind::Project].map(is_limited);
         for other in 0..self.standings.len() as u32 {
@@ -372,7 +361,7 @@ impl<'a> Cycle<'a> {
         index: u32,
         candidates: &mut dyn Candidates,
     ) -> Option<Placement> {
-        if !self.levels.is_preemptive {
+        if !self.rules.levels.is_preemptive {
             return None;
         }
         let mut failed = Vec::new();
@@ -393,7 +382,7 @@ impl<'a> Cycle<'a> {
                 if method == PreemptionMethod::Delete {
                     continue;
                 }
-                self.preempted.insert(victim.job, self.now);
+                self.state.preempted.insert(victim.job, self.now);
                 if method == PreemptionMethod::Suspend {
                     self.suspend(victim.job, suspended);
                 }
@@ -407,28 +396,23 @@ impl<'a> Cycle<'a> {
         None
     }
 
-    /// What a cycle leaves to the next one: what runs of the soft limits, and the suspended jobs.
-    pub fn into_preemption(self) -> (Limits, HashMap<u32, SuspendedJob>) {
-        (self.soft_limits, self.suspended)
-    }
-
     /// Ends a running job, which gives all back.
     fn stop(&mut self, victim: &Victim) -> SuspendedJob {
         let job = self.job(victim.job);
+        let state = &mut *self.state;
         self.reservations
-            .change(self.machine, &victim.placement, victim.end, 1);
-        self.machine.end(victim.job);
-        self.limits.end(job);
+            .change(&state.machine, &victim.placement, victim.end, 1);
+        state.machine.end(victim.job);
+        state.limits.end(job);
         if let Some(totals) = &mut self.totals {
-            totals.add(&self.limits.limits, job, -1);
+            totals.add(&state.limits.limits, job, -1);
         }
-        self.soft_limits.end(job);
         self.started.remove(&victim.job);
         self.update_standings(victim.job);
         let placement = victim.placement.clone();
         SuspendedJob {
             released: if victim.is_suspended {
-                self.levels.released(&placement)
+                self.rules.levels.released(&placement)
             } else {
                 placement.clone()
             },
@@ -439,15 +423,15 @@ impl<'a> Cycle<'a> {
 
     /// A job that was ended is suspended: it keeps what it does not give back.
     fn suspend(&mut self, index: u32, job: SuspendedJob) {
-        self.machine.exchange(&job.released, &job.placement);
-        self.suspended.insert(index, job);
+        self.state.machine.exchange(&job.released, &job.placement);
+        self.state.suspended.insert(index, job);
     }
 
     /// What is left of the walltime of a running job, as far as the scheduler knows.
     fn left(&self, job: &CycleJob, end: i64) -> i64 {
         let left = match job.used {
             Some(used) => job.walltime.saturating_sub(used),
-            None if self.levels.knows_ends => end.saturating_sub(self.now),
+            None if self.rules.levels.knows_ends => end.saturating_sub(self.now),
             None => job.walltime,
         };
         left.max(0)
@@ -463,15 +447,14 @@ impl<'a> Cycle<'a> {
         let refusals = self.refusals(index);
         let is_beyond_help = refusals.iter().any(|refusal| match refusal {
             Refusal::TooLarge | Refusal::Time(_) | Refusal::StrictOrdering(_) => true,
-            Refusal::Limit(limit) => self.limits.limits[*limit].kind == LimitKind::Subjobs,
+            Refusal::Limit(limit) => self.state.limits.limits[*limit].kind == LimitKind::Subjobs,
             Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => false,
         });
         if candidates.is_empty() || is_beyond_help {
             return None;
         }
-        let mut machine = self.machine.clone();
-        let mut limits = self.limits.clone();
-        let mut trial = self.trial(&mut machine, &mut limits);
+        let mut state = self.state.clone();
+        let mut trial = self.trial(&mut state);
         let mut need = trial.need(index, *refusals.first()?);
         let own = self.standing(index).level;
         let mut victims: Vec<Victim> = Vec::new();
@@ -536,16 +519,12 @@ impl<'a> Cycle<'a> {
     }
 
     /// A copy of the world.
-    fn trial<'t>(&'t self, machine: &'t mut Machine, limits: &'t mut Limits) -> Cycle<'t> {
+    fn trial<'t>(&'t self, state: &'t mut CycleState) -> Cycle<'t> {
         Cycle {
-            machine,
-            limits,
+            state,
             reservations: self.reservations.clone(),
-            soft_limits: self.soft_limits.clone(),
             standings: self.standings.clone(),
             started: self.started.clone(),
-            preempted: self.preempted.clone(),
-            suspended: self.suspended.clone(),
             refused_classes: self.refused_classes.clone(),
             totals: None,
             blocked_by: HashMap::new(),
@@ -558,13 +537,12 @@ impl<'a> Cycle<'a> {
     /// The running jobs that may give way to a job, the first one to try first: the lowest level,
     /// then the latest start.
     fn running_below(&self, index: u32, failed: &[u32]) -> Vec<Option<Victim>> {
-        let levels = self.levels;
         let own = self.standing(index);
         let targets = self.job(index).targets.as_deref();
         let usable = self.usable_pools(index);
         let mut is_tried = false;
         let mut running = Vec::new();
-        for end in &self.machine.ends {
+        for end in &self.state.machine.ends {
             let standing = self.standing(end.job);
             let job = self.job(end.job);
             if standing.level >= own.level || job.is_reservation {
@@ -584,7 +562,7 @@ impl<'a> Cycle<'a> {
                 continue;
             }
             let left = self.left(job, end.time);
-            let mut methods = levels.methods(job, left);
+            let mut methods = self.rules.levels.methods(job, left);
             let Some(&first) = methods.first() else {
                 continue;
             };
@@ -614,8 +592,8 @@ impl<'a> Cycle<'a> {
     /// only where it was.
     fn usable_pools(&self, index: u32) -> Vec<bool> {
         let request = &self.job(index).request;
-        let Some(suspended) = self.suspended.get(&index) else {
-            return self.machine.usable_pools(request);
+        let Some(suspended) = self.state.suspended.get(&index) else {
+            return self.state.machine.usable_pools(request);
         };
         let mut usable = Vec::new();
         for pool in suspended.placement.pools() {
@@ -631,7 +609,11 @@ impl<'a> Cycle<'a> {
         if let Refusal::Limit(limit) = refusal {
             return Need::Limit(limit);
         }
-        match self.machine.shortage_of_free(&self.job(index).request) {
+        match self
+            .state
+            .machine
+            .shortage_of_free(&self.job(index).request)
+        {
             Some(Shortage::Amount { amount, .. }) => Need::Amount(amount),
             _ => Need::Any,
         }
@@ -644,7 +626,9 @@ impl<'a> Cycle<'a> {
         }
         let other = self.job(victim.job);
         match need {
-            Need::Limit(limit) => self.limits.limits[limit].counts_with(self.job(index), other),
+            Need::Limit(limit) => {
+                self.state.limits.limits[limit].counts_with(self.job(index), other)
+            }
             Need::Amount(amount) => other.request.total(amount) > 0,
             Need::Any => true,
         }
@@ -660,7 +644,7 @@ impl<'a> Cycle<'a> {
     ) -> bool {
         let [job, other] = [index, victim.job].map(|index| self.job(index));
         match refusal {
-            Refusal::Limit(limit) => self.limits.limits[limit].counts_with(job, other),
+            Refusal::Limit(limit) => self.state.limits.limits[limit].counts_with(job, other),
             Refusal::NotEnoughFree | Refusal::DelaysReservation(_) => {
                 placement.shares_pool(&victim.placement)
             }

@@ -105,8 +105,7 @@ impl Decided {
 
 /// A machine, what it runs, and its rules.
 struct Site {
-    machine: Machine,
-    limits: Limits,
+    state: CycleState,
     rules: CycleRules,
     /// The running jobs first, then those that wait, in their order.
     jobs: Vec<CycleJob>,
@@ -116,8 +115,10 @@ struct Site {
 /// With strict ordering and a depth of 1, and no window.
 fn site(pools: &[Vec<i64>]) -> Site {
     Site {
-        machine: Machine::new(pools),
-        limits: Limits::default(),
+        state: CycleState {
+            machine: Machine::new(pools),
+            ..CycleState::default()
+        },
         rules: CycleRules {
             strict_ordering: true,
             window: 0,
@@ -136,8 +137,8 @@ impl Site {
         let index = self.jobs.len() as u32 - 1;
         let started = &self.jobs[index as usize];
         let placement = Placement::whole(pool, &started.request.chunks[0].amounts);
-        self.machine.start(index, placement, started.walltime);
-        self.limits.start(started);
+        self.state.machine.start(index, placement, started.walltime);
+        self.state.limits.start(started);
         self
     }
 
@@ -151,11 +152,14 @@ impl Site {
     }
 
     /// Sets limits, before jobs run.
-    fn limits(self, limits: Vec<Limit>) -> Self {
-        Self {
-            limits: Limits::new(limits),
-            ..self
-        }
+    fn limits(mut self, limits: Vec<Limit>) -> Self {
+        self.state.limits = Limits::new(limits);
+        self
+    }
+
+    fn machine(mut self, machine: Machine) -> Self {
+        self.state.machine = machine;
+        self
     }
 
     /// A cycle at 0 with these waiting jobs. Its decisions call the first of them 0.
@@ -164,14 +168,12 @@ impl Site {
         let first = self.running as u32;
         let candidates = (first..self.jobs.len() as u32).collect();
         let Self {
-            mut machine,
-            mut limits,
+            mut state,
             rules,
             jobs,
             ..
         } = self;
-        let events =
-            Cycle::new(0, &rules, &mut machine, &mut limits, &jobs).run(&mut InOrder(candidates));
+        let events = Cycle::new(0, &rules, &mut state, &jobs).run(&mut InOrder(candidates));
         let Decided {
             started,
             reserved,
@@ -197,11 +199,16 @@ impl Site {
 
 fn limit(kind: LimitKind, most: i64) -> Limit {
     Limit {
-        queue: None,
-        kind,
-        amount: None,
         generic: Some(most),
-        named: HashMap::new(),
+        ..Limit::new(None, kind, None)
+    }
+}
+
+/// No user may run a job without losing its level.
+fn soft_limit() -> Limit {
+    Limit {
+        is_soft: true,
+        ..limit(LimitKind::User, 0)
     }
 }
 
@@ -311,9 +318,8 @@ fn chunks_are_placed_on_hosts_one_by_one() {
 
 /// Two hosts of two pools each.
 fn vnodes(pools: [i64; 4]) -> Site {
-    let mut vnodes = site(&pools.map(|processors| vec![processors]));
-    vnodes.machine = vnodes.machine.with_hosts(vec![0, 0, 1, 1]);
-    vnodes
+    let machine = Machine::new(&pools.map(|processors| vec![processors]));
+    site(&[]).machine(machine.with_hosts(vec![0, 0, 1, 1]))
 }
 
 #[test]
@@ -354,7 +360,7 @@ fn a_chunk_is_split_over_the_pools_of_a_host_and_not_over_hosts() {
 #[test]
 fn a_split_chunk_takes_the_first_pool_before_the_next() {
     let site = vnodes([4, 4, 4, 4]);
-    let placement = site.machine.place(&[3, 4, 4, 4], &chunks(&[1], &[5]));
+    let placement = site.state.machine.place(&[3, 4, 4, 4], &chunks(&[1], &[5]));
     let part = |pool: u32, processors: i64| Part {
         pool,
         amounts: [processors].into(),
@@ -474,10 +480,9 @@ fn walltimes_and_moments_may_be_the_largest_numbers() {
     assert_eq!(decided.reserved, [(0, i64::MAX)]);
     assert!(decided.started.is_empty());
     let jobs = [job(2, i64::MAX), job(2, 1), job(1, 1)];
-    let mut machine = Machine::new(&[vec![4]]);
+    let mut state = site(&[vec![4]]).state;
     let rules = CycleRules::default();
-    let mut limits = Limits::default();
-    let mut cycle = Cycle::new(i64::MAX, &rules, &mut machine, &mut limits, &jobs);
+    let mut cycle = Cycle::new(i64::MAX, &rules, &mut state, &jobs);
     let events = cycle.run(&mut InOrder((0..3).collect()));
     assert_eq!(Decided::new(events).started, [0, 1]);
 }
@@ -792,7 +797,8 @@ fn a_job_beyond_its_walltime_is_taken_to_end_with_the_next_second() {
     let mut overdue = site(&[vec![4]]);
     overdue.jobs.push(job(4, 100));
     overdue.running = 1;
-    overdue.machine.start(0, Placement::whole(0, &[4]), -20);
+    let machine = &mut overdue.state.machine;
+    machine.start(0, Placement::whole(0, &[4]), -20);
     assert_eq!(overdue.cycle(&[job(4, 10)]).reserved, [(0, 1)]);
 }
 
@@ -862,17 +868,19 @@ impl Random {
     /// decisions and the machine.
     fn run(&self, mut after: impl FnMut(i64, &Decided, &Machine)) {
         let Self { rules, jobs, .. } = self;
-        let mut machine = self.machine();
-        let mut limits = Limits::default();
+        let mut state = CycleState {
+            machine: self.machine(),
+            ..CycleState::default()
+        };
         let mut waiting: Vec<u32> = (0..jobs.len() as u32).collect();
         let mut now = 0;
         loop {
             let candidates = &mut InOrder(waiting.iter().copied().collect());
-            let events = Cycle::new(now, rules, &mut machine, &mut limits, jobs).run(candidates);
+            let events = Cycle::new(now, rules, &mut state, jobs).run(candidates);
             let decided = Decided::new(events);
-            after(now, &decided, &machine);
+            after(now, &decided, &state.machine);
             waiting.retain(|job| !decided.started.contains(job));
-            match machine.end_next(|_| {}) {
+            match state.machine.end_next(|_| {}) {
                 Some(time) => now = time,
                 None => return,
             }
@@ -1061,11 +1069,15 @@ fn of_jobs_that_started_together_the_first_in_the_order_gives_way() {
 fn of_the_entries_that_hold_the_one_with_most_statuses_counts_and_then_the_first() {
     let highest = |text: &str| {
         let levels = PreemptionLevels {
-            soft_limits: Limits::new(vec![limit(LimitKind::User, 0)]),
             levels: PreemptionLevels::read_levels(text),
             ..levels()
         };
-        express(|given, _| *given = levels).preempted
+        site(&[vec![2]])
+            .limits(vec![soft_limit()])
+            .running(job(2, 100).in_queue(1))
+            .with(|rules| rules.levels = levels)
+            .cycle(&[job(2, 50)])
+            .preempted
     };
     let given_way = [(0, PreemptionMethod::Suspend)];
     assert_eq!(highest("express_queue, normal_jobs"), given_way);
@@ -1085,17 +1097,17 @@ fn suspended_jobs_are_promised_a_start_beyond_the_depth_where_they_were() {
         (job, suspended)
     };
     let decide = |enforces_resumption: bool| {
-        let site = site(&[vec![4], vec![4]])
+        let mut site = site(&[vec![4], vec![4]])
             .running_in(0, job(4, 30))
             .running_in(1, job(4, 20))
             .with(|rules| {
                 rules.levels = PreemptionLevels {
                     enforces_resumption,
-                    suspended: [suspended(2, 0, 10), suspended(3, 0, 10)].into(),
-                    preempted: [(2, i64::MIN), (3, i64::MIN)].into(),
                     ..levels()
                 };
             });
+        site.state.suspended = [suspended(2, 0, 10), suspended(3, 0, 10)].into();
+        site.state.preempted = [(2, i64::MIN), (3, i64::MIN)].into();
         let normal = |walltime| job(4, walltime).in_queue(1);
         site.cycle(&[normal(50), normal(50), normal(7)]).reserved
     };
@@ -1151,13 +1163,11 @@ fn a_job_of_a_class_of_which_one_did_not_start_does_not_start_either() {
 #[test]
 fn without_preemption_soft_limits_are_compared_when_a_job_starts() {
     let decide = |running: CycleJob, is_preemptive: bool| {
-        let site = site(&[vec![4]]).running(running).with(|rules| {
+        let site = site(&[vec![4]]).limits(vec![soft_limit()]);
+        let site = site.running(running).with(|rules| {
             rules.strict_ordering = false;
-            let mut soft_limits = Limits::new(vec![limit(LimitKind::User, 0)]);
-            soft_limits.start(&job(1, 100));
             rules.levels = PreemptionLevels {
                 is_preemptive,
-                soft_limits,
                 ..levels()
             };
         });
@@ -1172,10 +1182,8 @@ fn without_preemption_soft_limits_are_compared_when_a_job_starts() {
 fn vnodes_that_were_passed_over_for_a_whole_chunk_hold_no_part_of_another_one() {
     // the first two chunks fit on one vnode each, and the third one would need both
     let decide = |chunks: u32| {
-        let site = Site {
-            machine: Machine::new(&[vec![3], vec![3]]).with_hosts(vec![0, 0]),
-            ..site(&[vec![3], vec![3]])
-        };
+        let machine = Machine::new(&[vec![3], vec![3]]);
+        let site = site(&[]).machine(machine.with_hosts(vec![0, 0]));
         let request = CycleJob {
             request: self::chunks(&[chunks], &[2]),
             ..job(2, 10)
@@ -1209,10 +1217,9 @@ fn values_that_are_not_numbers_are_sorted_as_the_scheduler_does() {
         };
         order.set_places_of_running(&mut jobs, (0..200).collect(), &SharePaths::default());
         let mut candidates = SortedCandidates::new(&order, &jobs, 0..200, SharePaths::default());
-        let mut machine = Machine::new(&[vec![200]]);
-        let mut limits = Limits::default();
+        let mut state = site(&[vec![200]]).state;
         let rules = CycleRules::default();
-        let events = Cycle::new(0, &rules, &mut machine, &mut limits, &jobs).run(&mut candidates);
+        let events = Cycle::new(0, &rules, &mut state, &jobs).run(&mut candidates);
         assert_eq!(Decided::new(events).started.len(), 200);
     }
 }

@@ -932,7 +932,7 @@ mod tests {
         let schedule = simulate(
             &program,
             &workload,
-            SimulationRules::new(1, Backfill::Easy),
+            SimulationRules::new(&workload, 1, Backfill::Easy),
             None,
             &mut (),
         )

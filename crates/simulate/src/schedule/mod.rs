@@ -7,23 +7,136 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::rank::ColumnError;
+use job_sort_formula::rank::{ColumnError, OnError, ScorePrecision};
 use jsf_openpbs::cycle::{
-    Cycle, CycleEvent, CycleJob, CycleRules, Limits, Machine, PreemptionMethod, Request,
+    Cycle, CycleEvent, CycleJob, CycleRules, CycleState, Machine, PreemptionMethod, QueueOrder,
+    Request,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use waiting_jobs::WaitingJobs;
 
 use crate::workload::{Workload, WorkloadJob};
 
-mod ordered_jobs;
-mod simulation_rules;
 mod tree_usage;
 mod waiting_jobs;
 
-pub use simulation_rules::{Backfill, NonPrimeRules, OrderRules, SimulationRules};
 pub use tree_usage::{Decay, Fairshare, FairsharePolicy, UsageMeasure};
 pub use waiting_jobs::{ErrorKind, EvaluationErrors};
+
+/// Which jobs may start although a job before them does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Backfill {
+    /// Those that do not delay the first job that does not fit
+    ///
+    /// As far as the walltimes tell (EASY).
+    #[default]
+    Easy,
+    /// All that fit.
+    Greedy,
+    /// None.
+    None,
+}
+
+impl Backfill {
+    /// The rules of a cycle that backfills so.
+    pub fn rules(self) -> CycleRules {
+        let mut rules = CycleRules {
+            window: 0,
+            strict_ordering: self != Self::Greedy,
+            ..CycleRules::default()
+        };
+        if self == Self::None {
+            rules.backfill_depth = 0;
+        }
+        rules
+    }
+}
+
+/// The machine and the rules of a simulation.
+#[derive(Debug, Clone)]
+pub struct SimulationRules {
+    /// The machine, on which nothing runs yet, and the limits. Users, groups, projects and queues are
+    /// those of the workload.
+    pub state: CycleState,
+    /// The jobs of the workload as a cycle sees them.
+    pub jobs: Vec<CycleJob>,
+    /// What a cycle starts.
+    pub cycle: CycleRules,
+    /// In which order it considers the jobs.
+    pub order: OrderRules,
+    /// What holds instead outside prime time, if that is something else.
+    pub non_prime: Option<NonPrimeRules>,
+    /// A job whose value is at most this is not considered, and does not become older meanwhile.
+    pub threshold: Option<f64>,
+    /// Whether a job at a limit of its user, group or project does not become older
+    /// (`eligible_time_enable`).
+    pub has_accrual: bool,
+    /// `PriorityMaxAge` of Slurm in seconds, from which `age_factor` follows.
+    pub max_age: Option<u32>,
+    /// The precision to which values are rounded before they are compared; decimals are computed as
+    /// doubles.
+    pub precision: ScorePrecision,
+    /// The value of a job for which the formula raises an error: 0, or less than every other one.
+    pub on_error: OnError,
+}
+
+impl SimulationRules {
+    /// The rules without a site: identical processors, of which each job asks for its own in one
+    /// chunk, the higher value first, doubles, 0 for an error.
+    pub fn new(workload: &Workload, processors: u32, backfill: Backfill) -> Self {
+        let mut known: HashMap<(u32, u32), Arc<Request>> = HashMap::new();
+        let jobs = workload.cycle_jobs(|job| {
+            let WorkloadJob {
+                queue, processors, ..
+            } = workload.jobs()[job];
+            let request = known.entry((queue, processors));
+            let new = || Arc::new(Request::of_one_chunk(vec![processors.into()], queue));
+            request.or_insert_with(new).clone()
+        });
+        Self {
+            state: CycleState {
+                machine: Machine::new(&[vec![processors.into()]]),
+                ..CycleState::default()
+            },
+            jobs,
+            cycle: backfill.rules(),
+            order: OrderRules::default(),
+            non_prime: None,
+            threshold: None,
+            has_accrual: false,
+            max_age: None,
+            precision: ScorePrecision::Double,
+            on_error: OnError::ZeroLikePbs,
+        }
+    }
+
+    /// The number of processors.
+    pub fn processors(&self) -> u32 {
+        u32::try_from(self.state.machine.total(0)).unwrap_or(u32::MAX)
+    }
+}
+
+/// The rules that hold outside prime time.
+#[derive(Debug, Clone)]
+pub struct NonPrimeRules {
+    /// See [`CycleRules::strict_ordering`]: the other rules of a cycle hold at all times.
+    pub strict_ordering: bool,
+    /// In which order it considers the jobs.
+    pub order: OrderRules,
+}
+
+/// What orders the waiting jobs besides their values.
+#[derive(Debug, Clone, Default)]
+pub struct OrderRules {
+    /// The order of the queues of the workload.
+    pub queues: QueueOrder,
+    /// By job: its place among jobs with equal values; empty: the order of submission.
+    pub ties: Vec<u32>,
+    /// By queue of the workload: whether its jobs are not started. Empty: all are.
+    pub stopped: Vec<bool>,
+}
 
 /// Stands for a job that has not started.
 const NOT_STARTED: i64 = i64::MIN;
@@ -196,7 +309,7 @@ fn sum_of(pauses: &[(i64, i64)]) -> i64 {
 /// }
 /// let workload = builder.finish();
 /// let program = Formula::parse("eligible_time")?.compile(&Schema::openpbs())?;
-/// let schedule = simulate(&program, &workload, SimulationRules::new(3, Backfill::Easy), None, &mut ())?;
+/// let schedule = simulate(&program, &workload, SimulationRules::new(&workload, 3, Backfill::Easy), None, &mut ())?;
 /// assert_eq!([0, 1, 2].map(|job| schedule.start(job)), [Some(0), Some(60), Some(0)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -211,13 +324,10 @@ pub fn simulate(
     observer: &mut dyn Observer,
 ) -> Result<Schedule, ColumnError> {
     let mut jobs = std::mem::take(&mut rules.jobs);
-    if jobs.is_empty() {
-        jobs = jobs_of_one_chunk(workload);
-    }
+    let state = std::mem::take(&mut rules.state);
     let rules = &rules;
-    let limits = rules.limits.clone();
     let count = workload.jobs().len();
-    let too_large = too_large(&jobs, &rules.machine);
+    let too_large = too_large(&jobs, &state.machine);
     if let (Some(fairshare), Some(first)) = (&mut fairshare, workload.jobs().first()) {
         // nothing ran before
         fairshare.time = first.submit;
@@ -230,7 +340,7 @@ pub fn simulate(
     let preempts = rules.cycle.levels.is_preemptive;
     let notes_eligible = rules.has_accrual
         && reads_eligible_time
-        && (limits.has_personal() || rules.threshold.is_some() || preempts);
+        && (state.limits.has_personal() || rules.threshold.is_some() || preempts);
     let has_accrual = notes_eligible || reads_eligible_time && preempts;
     let mut cycle = rules.cycle.clone();
     // a site's documents have what is left of a walltime only as the hosts have reported it
@@ -240,8 +350,7 @@ pub fn simulate(
         rules,
         cycle,
         notes_eligible,
-        machine: rules.machine.clone(),
-        limits,
+        state,
         ends: BTreeSet::new(),
         running: Vec::new(),
         waiting: WaitingJobs::new(program, workload, rules, has_accrual, &too_large)?,
@@ -269,13 +378,12 @@ struct Simulation<'a> {
     /// The same jobs. A suspended one has what is left of its walltime.
     jobs: Vec<CycleJob>,
     rules: &'a SimulationRules,
-    /// The rules of a cycle, with what the last one has left of preemption.
+    /// The rules of the next cycle.
     cycle: CycleRules,
     /// Whether it is noted which waiting jobs are eligible.
     notes_eligible: bool,
     now: i64,
-    machine: Machine,
-    limits: Limits,
+    state: CycleState,
     /// When the running jobs end.
     ends: BTreeSet<(i64, u32)>,
     /// The running jobs in the order in which they started.
@@ -351,12 +459,9 @@ impl Simulation<'_> {
 
     /// Frees what a job holds.
     fn end(&mut self, index: u32) {
-        let job = &self.jobs[index as usize];
-        self.machine.end(index);
-        self.limits.end(job);
-        let levels = &mut self.cycle.levels;
-        levels.soft_limits.end(job);
-        if levels.is_preemptive {
+        self.state.machine.end(index);
+        self.state.limits.end(&self.jobs[index as usize]);
+        if self.cycle.levels.is_preemptive {
             self.jobs[index as usize].started = None;
             self.waiting.remove(index);
         }
@@ -368,7 +473,7 @@ impl Simulation<'_> {
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
         let preempts = self.cycle.levels.is_preemptive;
         let decides_all = preempts || self.waiting.has_accrual;
-        if !decides_all && !self.waiting.has_job_of(self.machine.free(0)) {
+        if !decides_all && !self.waiting.has_job_of(self.state.machine.free(0)) {
             return Ok(());
         }
         self.waiting
@@ -376,30 +481,11 @@ impl Simulation<'_> {
         let paths = self
             .waiting
             .sort(&mut self.jobs, preempts, self.fairshare.as_ref());
-        let mut cycle = Cycle::new(
-            self.now,
-            &self.cycle,
-            &mut self.machine,
-            &mut self.limits,
-            &self.jobs,
-        );
+        let mut cycle = Cycle::new(self.now, &self.cycle, &mut self.state, &self.jobs);
         let events = self.waiting.decide(&mut cycle, &self.jobs, paths);
-        let (soft_limits, suspended) = cycle.into_preemption();
-        let levels = &mut self.cycle.levels;
-        for &job in levels.suspended.keys() {
-            self.jobs[job as usize].walltime = self.workload[job as usize].walltime;
-        }
-        levels.preempted.clear();
-        for (&job, one) in &suspended {
-            self.jobs[job as usize].walltime = one.left;
-            // as in a cycle of the site, whose documents do not tell when jobs gave way
-            levels.preempted.insert(job, i64::MIN);
-        }
-        levels.soft_limits = soft_limits;
-        levels.suspended = suspended;
         let mut waiting = Vec::new();
         for event in events {
-            observer.happened(self.now, event, &self.machine);
+            observer.happened(self.now, event, &self.state.machine);
             match event {
                 CycleEvent::Starts(job) => self.start(job),
                 CycleEvent::GivesWay(job, method) => self.give_way(job, method),
@@ -408,6 +494,12 @@ impl Simulation<'_> {
                 } if self.notes_eligible => waiting.push((job, is_eligible)),
                 CycleEvent::Waits { .. } | CycleEvent::Reserved { .. } => {}
             }
+        }
+        // as in a cycle of the site, whose documents do not tell when jobs gave way
+        self.state.preempted.clear();
+        for (&job, suspended) in &self.state.suspended {
+            self.jobs[job as usize].walltime = suspended.left;
+            self.state.preempted.insert(job, i64::MIN);
         }
         if self.notes_eligible {
             self.waiting.set_eligible(self.now, &waiting);
@@ -460,8 +552,9 @@ impl Simulation<'_> {
             self.schedule.start_values[job as usize] = self.waiting.value(job);
             self.started += 1;
         }
-        let duration = self.workload[job as usize].duration();
-        self.ends.insert((*start + duration + paused, job));
+        let of_log = &self.workload[job as usize];
+        self.ends.insert((*start + of_log.duration() + paused, job));
+        self.jobs[job as usize].walltime = of_log.walltime;
         if self.cycle.levels.is_preemptive {
             self.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.set_running(job, true, self.now);
@@ -484,20 +577,6 @@ fn too_large(jobs: &[CycleJob], machine: &Machine) -> Vec<usize> {
         }
     }
     too_large
-}
-
-/// The jobs of a workload as a cycle sees them, if each asks for its processors alone, in one chunk
-/// in the pools of its queue.
-fn jobs_of_one_chunk(workload: &Workload) -> Vec<CycleJob> {
-    let mut known: HashMap<(u32, u32), Arc<Request>> = HashMap::new();
-    workload.cycle_jobs(|job| {
-        let WorkloadJob {
-            queue, processors, ..
-        } = workload.jobs()[job];
-        let request = known.entry((queue, processors));
-        let new = || Arc::new(Request::of_one_chunk(vec![processors.into()], queue));
-        request.or_insert_with(new).clone()
-    })
 }
 
 impl Workload {

@@ -11,9 +11,8 @@ use job_sort_formula::python::Value;
 use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
-    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, Limits, Machine, Part, Placement,
-    PreemptionLevels, PreemptionMethod, QueueOrder, Request, SortedCandidates, SuspendedJob,
-    UNLIMITED_WALLTIME,
+    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, CycleState, Part, Placement,
+    PreemptionMethod, QueueOrder, Request, SortedCandidates, SuspendedJob, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::run_limits::LimitKind;
 use jsf_openpbs::files::run_limits::whole_amount;
@@ -29,8 +28,7 @@ use crate::{CycleProcessors, LeftOut, PreemptedJob, Site, SiteError};
 
 /// What a cycle runs on.
 pub struct CycleMachine {
-    pub machine: Machine,
-    pub limits: Limits,
+    pub state: CycleState,
     pub rules: CycleRules,
     /// The jobs of the table, then what keeps the places of reservations.
     pub jobs: Vec<CycleJob>,
@@ -119,14 +117,13 @@ impl CycleMachine {
             projects: names.names(),
             amounts: &places.amounts,
         };
-        let levels = site.preemption_levels(&limited);
         let mut of_arrays: HashMap<u32, i64> = HashMap::new();
         for (job, row) in cycle.jobs.iter().zip(0..) {
             if let Some(most) = job.max_run_subjobs {
                 of_arrays.insert(row, most.into());
             }
         }
-        let limits = site.cycle_limits(&limited, of_arrays);
+        let (levels, limits) = site.levels_and_limits(&limited, of_arrays, false);
         let (mut machine, amounts) = places.machine();
         machine.advance = advance;
         machine.begin_reservations(at);
@@ -136,8 +133,11 @@ impl CycleMachine {
             ..site.cycle_rules(&queues)
         };
         let mut made = Self {
-            machine,
-            limits,
+            state: CycleState {
+                machine,
+                limits,
+                ..CycleState::default()
+            },
             rules,
             jobs,
             pools,
@@ -153,7 +153,7 @@ impl CycleMachine {
 
     /// The processors of the nodes, and those that neither jobs nor reservations hold.
     pub fn processors(&self) -> CycleProcessors {
-        let [total, free] = self.machine.of_first_pools(self.pools.of_nodes(), 0);
+        let [total, free] = self.state.machine.of_first_pools(self.pools.of_nodes(), 0);
         CycleProcessors { total, free }
     }
 
@@ -166,16 +166,12 @@ impl CycleMachine {
     /// Lets one cycle decide these rows, of which those stay that still wait.
     pub fn decide(&mut self, at: i64, rows: &mut Vec<usize>) -> Vec<CycleEvent> {
         let Self {
-            machine,
-            limits,
-            jobs,
-            rules,
-            ..
+            state, jobs, rules, ..
         } = self;
         let waiting = rows.iter().map(|&row| row as u32);
         let paths = self.paths.clone();
         let mut candidates = SortedCandidates::new(&self.queues, jobs, waiting, paths);
-        let events = Cycle::new(at, rules, machine, limits, jobs).run(&mut candidates);
+        let events = Cycle::new(at, rules, state, jobs).run(&mut candidates);
         for event in &events {
             match *event {
                 CycleEvent::Starts(job) => {
@@ -195,19 +191,16 @@ impl CycleMachine {
     /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
     /// that when after this time other jobs may start.
     pub fn end_next(&mut self, at: i64) -> Option<i64> {
-        let end = self.machine.next_end();
+        let end = self.state.machine.next_end();
         if let Some(change) = self.rules.times.next_change(at)
             && end.is_none_or(|end| change < end)
         {
             return Some(change);
         }
-        let Self {
-            machine,
-            limits,
-            jobs,
-            ..
-        } = self;
-        machine.end_next(|job| limits.end(&jobs[job as usize]))
+        let CycleState {
+            machine, limits, ..
+        } = &mut self.state;
+        machine.end_next(|job| limits.end(&self.jobs[job as usize]))
     }
 
     /// Puts the running jobs on the machine whose places are known. Returns the others.
@@ -233,7 +226,7 @@ impl CycleMachine {
             }
             let start = job.stime.unwrap_or(latest_start);
             let end = start.saturating_add(walltime);
-            if job.placed.is_empty() && self.machine.pools() > 1 {
+            if job.placed.is_empty() && self.state.machine.pools() > 1 {
                 without_place.push(table.id(row));
                 unplaced.push((row, end));
                 continue;
@@ -266,15 +259,15 @@ impl CycleMachine {
 
     /// Puts the running jobs on the machine whose places are not known, and what else is in use.
     fn run_unplaced(&mut self, unplaced: Vec<Unplaced>, warnings: &mut Vec<Message>) {
-        let mut unexplained = self.machine.unexplained(&self.pools.in_use);
+        let mut unexplained = self.state.machine.unexplained(&self.pools.in_use);
         for (row, end) in unplaced {
             let request = &self.jobs[row].request;
-            let placement = self.machine.place_running(&mut unexplained, request);
+            let placement = self.state.machine.place_running(&mut unexplained, request);
             self.run(row, placement, end);
         }
         // whoever holds them, a job that was started there would find them taken
-        let unexplained = self.machine.unexplained(&self.pools.in_use);
-        let held = self.machine.hold(&unexplained);
+        let unexplained = self.state.machine.unexplained(&self.pools.in_use);
+        let held = self.state.machine.hold(&unexplained);
         if held > 0 {
             let processors = count(held as usize, "processor");
             let found = format!(
@@ -287,10 +280,8 @@ impl CycleMachine {
 
     /// Puts a running job on the machine until its walltime ends.
     fn run(&mut self, row: usize, placement: Placement, end: i64) {
-        let job = &self.jobs[row];
-        self.machine.start(row as u32, placement, end);
-        self.limits.start(job);
-        self.rules.levels.soft_limits.start(job);
+        self.state.machine.start(row as u32, placement, end);
+        self.state.limits.start(&self.jobs[row]);
     }
 
     /// Where a running job is, as far as the document says.
@@ -299,7 +290,7 @@ impl CycleMachine {
         let names = &self.pools.names;
         let mut parts = Vec::new();
         let mut placed = &*job.placed;
-        if self.machine.pools() == 1 {
+        if self.state.machine.pools() == 1 {
             let total = (0..names.len()).map(|amount| request.total(amount));
             parts.push(Part {
                 pool: 0,
@@ -313,7 +304,7 @@ impl CycleMachine {
                 parts.push(Part { pool, amounts });
             }
         }
-        self.machine.occupied(parts, request)
+        self.state.machine.occupied(parts, request)
     }
 }
 
@@ -414,8 +405,7 @@ impl CycleMachine {
         queued: &[QueuedJob],
         tree: Option<&PbsTree>,
     ) {
-        let mut levels = std::mem::take(&mut self.rules.levels);
-        if !levels.is_preemptive && levels.soft_limits.is_empty() {
+        if !self.rules.levels.is_preemptive && !self.state.limits.has_soft() {
             return;
         }
         let mut submitted: Vec<u32> = (0..table.len() as u32).collect();
@@ -428,17 +418,17 @@ impl CycleMachine {
             queued,
             found: HashMap::new(),
         };
-        let mut methods = levels.methods.iter();
+        let mut methods = self.rules.levels.methods.iter();
         let requeues = methods.any(|entry| entry.methods.contains(&PreemptionMethod::Requeue));
         let mut classes: HashMap<JobClass<'_>, u32> = HashMap::new();
         for (row, job) in queued.iter().enumerate() {
-            let class = self.class(&levels, row, job);
+            let class = self.class(row, job);
             let count = classes.len() as u32;
             let class = *classes.entry(class).or_insert(count);
             let state = table.state(row);
             // no document says of a job that waits again whether it gave way
             if requeues && state == JobState::Queued && job.has_run {
-                levels.preempted.insert(row as u32, i64::MIN);
+                self.state.preempted.insert(row as u32, i64::MIN);
             }
             let cycle_job = &mut self.jobs[row];
             cycle_job.is_over_share = tree.is_some_and(|tree| is_over_share(tree, &job.entity));
@@ -447,23 +437,20 @@ impl CycleMachine {
         }
         for (row, job) in queued.iter().enumerate() {
             if table.state(row) == JobState::Suspended && !job.placed.is_empty() {
-                let suspended = self.suspended(&levels, row as u32, job);
-                levels.suspended.insert(row as u32, suspended);
-                levels.preempted.insert(row as u32, i64::MIN);
+                self.suspend(row as u32, job);
             }
         }
-        self.rules.levels = levels;
     }
 
     /// What of preemption may be otherwise, as the documents do not say it or it is not followed.
     pub fn left_out_of_preemption(
         &self,
         site: &Site,
+        before: &CycleState,
         waiting: &[usize],
         preempted: &[PreemptedJob],
     ) -> Vec<LeftOut> {
-        let levels = &self.rules.levels;
-        if !levels.is_preemptive {
+        if !self.rules.levels.is_preemptive {
             return Vec::new();
         }
         let order = site.server.preempt_order();
@@ -471,10 +458,10 @@ impl CycleMachine {
         for one in preempted {
             by_checkpoint += usize::from(tries_checkpoint(order, one.method));
         }
-        let requeued = levels.preempted.len() - levels.suspended.len();
+        let requeued = before.preempted.len() - before.suspended.len();
         let mut suspended = 0;
         for row in waiting {
-            suspended += usize::from(levels.suspended.contains_key(&(*row as u32)));
+            suspended += usize::from(before.suspended.contains_key(&(*row as u32)));
         }
         LeftOut::of_some_jobs([
             (
@@ -493,25 +480,27 @@ impl CycleMachine {
     }
 
     /// A suspended job keeps what it did not give back.
-    fn suspended(&mut self, levels: &PreemptionLevels, row: u32, job: &QueuedJob) -> SuspendedJob {
+    fn suspend(&mut self, row: u32, job: &QueuedJob) {
         let walltime = self.jobs[row as usize].walltime;
         let placement = self.placement(job, row as usize);
-        let released = levels.released(&placement);
-        self.machine.exchange(&released, &placement);
+        let released = self.rules.levels.released(&placement);
+        let state = &mut self.state;
+        state.machine.exchange(&released, &placement);
         let used = job.used_walltime.unwrap_or(0).max(0);
-        SuspendedJob {
+        let suspended = SuspendedJob {
             left: walltime.saturating_sub(used).max(0),
             placement,
             released,
-        }
+        };
+        state.suspended.insert(row, suspended);
+        state.preempted.insert(row, i64::MIN);
     }
 
     /// What a job has in common with those that the scheduler takes to be like it.
-    fn class<'j>(&self, levels: &PreemptionLevels, row: usize, job: &'j QueuedJob) -> JobClass<'j> {
+    fn class<'j>(&self, row: usize, job: &'j QueuedJob) -> JobClass<'j> {
         let requested = &self.jobs[row];
         let queue = requested.queue;
-        let (hard, soft) = (&self.limits, &levels.soft_limits);
-        let is_limited = hard.has_queue(queue) || soft.has_queue(queue);
+        let limits = &self.state.limits;
         let subjects = [
             (LimitKind::User, requested.user),
             (LimitKind::Group, requested.group),
@@ -521,11 +510,9 @@ impl CycleMachine {
             request: requested.request.clone(),
             walltime: requested.walltime,
             targets: text(job, TARGETS),
-            queue: is_limited.then_some(queue),
-            subjects: subjects.map(|(kind, subject)| {
-                let is_counted = hard.has_kind(kind, queue) || soft.has_kind(kind, queue);
-                is_counted.then_some(subject)
-            }),
+            queue: limits.has_queue(queue).then_some(queue),
+            subjects: subjects
+                .map(|(kind, subject)| limits.has_kind(kind, queue).then_some(subject)),
         }
     }
 }

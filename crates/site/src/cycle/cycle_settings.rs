@@ -42,11 +42,6 @@ impl Site {
         }
     }
 
-    /// The priority of a queue, 0 if it has none.
-    fn priority_of(&self, queue: &str) -> i64 {
-        self.queues.priority(queue).unwrap_or(0)
-    }
-
     /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
     pub(crate) fn is_checked(&self, resource: &str) -> bool {
         let mut checked = self.config.checked_resources.iter();
@@ -101,14 +96,50 @@ impl Site {
         self.queues.available(queue, resource, kind)
     }
 
-    /// The limits of running jobs, of the server, of these queues and of arrays, by their numbers:
-    /// how many of their subjobs run at a time.
-    pub(crate) fn cycle_limits(
+    /// The levels of jobs in preemption, and the limits of running jobs: of the server, of these
+    /// queues and of arrays, by their numbers, how many of their subjobs run at a time. Unless jobs
+    /// can have different levels, these are the default; soft limits count for them, and in a cycle
+    /// without preemption for who is eligible.
+    pub(crate) fn levels_and_limits(
         &self,
         names: &LimitedNames<'_>,
         of_arrays: HashMap<u32, i64>,
-    ) -> Limits {
-        let mut limits = limits_of_jobs(names, &self.queues.limits.hard);
+        is_simulated: bool,
+    ) -> (PreemptionLevels, Limits) {
+        let queues = names.queues.iter();
+        let released = self.queues.released_on_suspend().map(|listed| {
+            let mut amounts: Vec<usize> = (0..names.amounts.len()).collect();
+            let is_listed = |name: &str| listed.split(',').any(|one| one.trim() == name);
+            amounts.retain(|amount| is_listed(&names.amounts[*amount]));
+            amounts
+        });
+        let mut levels = PreemptionLevels {
+            is_preemptive: self.config.preemptive_sched.prime,
+            levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
+            express_priority: self.config.preempt_queue_prio.into(),
+            queue_priorities: queues
+                .map(|queue| self.queues.priority(queue).unwrap_or(0))
+                .collect(),
+            methods: PreemptionLevels::read_order(self.server.preempt_order()),
+            enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
+            released,
+            knows_ends: false,
+        };
+        let mut limits = limits_of_jobs(names, &self.queues.limits.soft);
+        for limit in &mut limits {
+            limit.is_soft = true;
+        }
+        let has_soft_limits = !limits.is_empty()
+            && levels.has_level_of(status::SERVER_SOFT_LIMITS | status::QUEUE_SOFT_LIMITS);
+        let mut priorities = levels.queue_priorities.iter();
+        let has_levels = has_soft_limits
+            || priorities.any(|priority| *priority >= levels.express_priority)
+            || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
+        if !(levels.is_preemptive && has_levels || has_soft_limits && !is_simulated) {
+            levels = PreemptionLevels::default();
+            limits.clear();
+        }
+        limits.extend(limits_of_jobs(names, &self.queues.limits.hard));
         for (name, queue) in owners(names) {
             for (amount, resource) in names.amounts.iter().enumerate() {
                 let generic = self.available(name, resource);
@@ -123,41 +154,7 @@ impl Site {
             of_subjobs.named = of_arrays;
             limits.push(of_subjobs);
         }
-        Limits::new(limits)
-    }
-
-    /// The levels of jobs in preemption; those by default unless jobs can have different ones or soft
-    /// limits decide who is eligible.
-    pub(crate) fn preemption_levels(&self, names: &LimitedNames<'_>) -> PreemptionLevels {
-        let queues = names.queues.iter();
-        let soft_limits = limits_of_jobs(names, &self.queues.limits.soft);
-        let released = self.queues.released_on_suspend().map(|listed| {
-            let mut amounts: Vec<usize> = (0..names.amounts.len()).collect();
-            let is_listed = |name: &str| listed.split(',').any(|one| one.trim() == name);
-            amounts.retain(|amount| is_listed(&names.amounts[*amount]));
-            amounts
-        });
-        let levels = PreemptionLevels {
-            is_preemptive: self.config.preemptive_sched.prime,
-            levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
-            express_priority: self.config.preempt_queue_prio.into(),
-            queue_priorities: queues.map(|queue| self.priority_of(queue)).collect(),
-            soft_limits: Limits::new(soft_limits),
-            methods: PreemptionLevels::read_order(self.server.preempt_order()),
-            enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
-            released,
-            ..PreemptionLevels::default()
-        };
-        let has_soft_limits = !levels.soft_limits.is_empty()
-            && levels.has_level_of(status::SERVER_SOFT_LIMITS | status::QUEUE_SOFT_LIMITS);
-        let mut priorities = levels.queue_priorities.iter();
-        let is_used = priorities.any(|priority| *priority >= levels.express_priority)
-            || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
-        if has_soft_limits || is_used && levels.is_preemptive {
-            levels
-        } else {
-            PreemptionLevels::default()
-        }
+        (levels, Limits::new(limits))
     }
 }
 

@@ -284,6 +284,7 @@ impl Site {
         let mut decided = Decisions::new(table, &cycle.jobs);
         let rows = decided.set_aside(self, &ranked, &machine.reservations, at);
         let mut waiting = rows.clone();
+        let before = machine.state.clone();
         decided.note(machine.decide(at, &mut waiting));
         let (asked, unknown) = find_asked(table, &cycle.jobs, &request.asked);
         let mut estimates = Vec::new();
@@ -306,7 +307,7 @@ impl Site {
                 left_out.push(of_times);
             }
         }
-        left_out.extend(machine.left_out_of_preemption(self, &rows, &decided.preempted));
+        left_out.extend(machine.left_out_of_preemption(self, &before, &rows, &decided.preempted));
         left_out.extend(machine.pools.left_out(self, &considered));
         left_out.extend(machine.reservations.left_out(table, &machine.pools.nodes));
         Ok(CycledQueue {

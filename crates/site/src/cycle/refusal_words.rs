@@ -30,7 +30,7 @@ impl JobInWords<'_> {
     ) -> String {
         match refusal {
             Refusal::TooLarge => {
-                let machine = &self.machine.machine;
+                let machine = &self.machine.state.machine;
                 let request = &self.machine.jobs[self.row].request;
                 let mut chunks = request.chunks.iter();
                 let is_nowhere =
@@ -49,7 +49,7 @@ impl JobInWords<'_> {
                 None => "not enough was free when it, or a job that asks for the same, was tried"
                     .to_owned(),
             },
-            Refusal::Limit(limit) => match self.machine.limits.get(limit) {
+            Refusal::Limit(limit) => match self.machine.state.limits.get(limit) {
                 Some(limit) => self.limit(limit),
                 None => String::new(),
             },

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::{AmountSource, server_float};
-use jsf_openpbs::cycle::{CycleJob, CycleRules, PreemptionLevels, QueueOrder, Times};
+use jsf_openpbs::cycle::{CycleJob, CycleRules, CycleState, QueueOrder, Times};
 use jsf_openpbs::files::sched_priv::{SchedConfig, SortFirst};
 use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_simulate::{
@@ -148,18 +148,19 @@ impl Site {
             projects: &in_log.projects,
             amounts: &amounts,
         };
-        let limits = self.cycle_limits(&limited, limits_of_arrays(workload, &mut jobs));
-        let mut levels = self.preemption_levels(&limited);
-        if !levels.is_preemptive {
-            levels = PreemptionLevels::default();
-        }
+        let of_arrays = limits_of_arrays(workload, &mut jobs);
+        let (levels, limits) = self.levels_and_limits(&limited, of_arrays, true);
         let cycle = match options.backfill {
             Some(backfill) => backfill.rules(),
             None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
             None => Backfill::Easy.rules(),
         };
         let rules = SimulationRules {
-            machine,
+            state: CycleState {
+                machine,
+                limits,
+                ..CycleState::default()
+            },
             jobs,
             cycle: CycleRules {
                 times,
@@ -168,7 +169,6 @@ impl Site {
             },
             order: self.simulated_order(&self.config, workload),
             non_prime: None,
-            limits,
             threshold: self.threshold().map(server_float),
             has_accrual: self.server.eligible_time_enable().unwrap_or(false),
             max_age: self.slurm.as_ref().map(|slurm| slurm.settings().max_age),

@@ -236,7 +236,7 @@ mod tests {
             .expect("a formula")
             .compile(&Schema::openpbs())
             .expect("arithmetic");
-        let rules = SimulationRules::new(PROCESSORS, Backfill::Easy);
+        let rules = SimulationRules::new(workload, PROCESSORS, Backfill::Easy);
         simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
     }
 
