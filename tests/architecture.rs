@@ -199,7 +199,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
     (
         "simulate",
         &[
-            &["log_faults", "log_rules"],
+            &["log_rules"],
             &["workload"],
             &["logs"],
             &["schedule"],

@@ -21,14 +21,12 @@
     reason = "`object!` names the type of each value after its key"
 )]
 
-mod log_faults;
 mod log_rules;
 mod logs;
 mod results;
 mod schedule;
 mod workload;
 
-pub use log_faults::*;
 pub use log_rules::*;
 pub use logs::*;
 pub use results::*;

@@ -16,8 +16,7 @@ use jsf_openpbs::job_attributes::ArrayIndices;
 use jsf_slurm::slurm_jobs::SlurmJob;
 use jsf_slurm::values::{TimeLimit, TresAmounts, parse_time};
 
-use crate::log_faults::{Fault, LeftOutReason};
-use crate::log_rules::processor_count;
+use crate::log_rules::{Fault, LeftOutReason, processor_count};
 use crate::logs::Fields;
 use crate::workload::{LoggedAmount, LoggedJob, WorkloadBuilder};
 

@@ -27,7 +27,7 @@ use jsf_openpbs::job_attributes::processors_of_select;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::log_faults::{Fault, LeftOutReason};
+use crate::log_rules::{Fault, LeftOutReason};
 use crate::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, UNKNOWN, WorkloadBuilder};
 
 /// The number of fields that are read of a line.

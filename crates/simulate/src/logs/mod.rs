@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use columns::{AlcfColumns, SacctColumns};
 use exchange::FIELDS;
 
-use crate::log_faults::Fault;
+use crate::log_rules::Fault;
 use crate::workload::WorkloadBuilder;
 
 mod columns;

@@ -28,8 +28,7 @@ use jsf_openpbs::job_attributes::{
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::log_faults::{Fault, LeftOutReason};
-use crate::log_rules::processor_count;
+use crate::log_rules::{Fault, LeftOutReason, processor_count};
 use crate::logs::Fields;
 use crate::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 

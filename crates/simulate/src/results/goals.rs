@@ -19,8 +19,6 @@ use crate::results::Results;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 
-mod change;
-
 /// The longest file of goals, in bytes.
 pub const MAX_GOALS_BYTES: usize = 1 << 20;
 
@@ -448,7 +446,7 @@ impl JudgedRun<'_> {
         }
     }
 
-    fn of_run(&self, measure: RunMeasure) -> Option<f64> {
+    pub(super) fn of_run(&self, measure: RunMeasure) -> Option<f64> {
         let fairness = self.results.fairness.as_ref();
         let summary = &self.results.statistics.summary;
         match measure {
@@ -461,7 +459,7 @@ impl JudgedRun<'_> {
         }
     }
 
-    fn of_job(&self, measure: JobMeasure, job: usize) -> Option<f64> {
+    pub(super) fn of_job(&self, measure: JobMeasure, job: usize) -> Option<f64> {
         let started = self.schedule.started(self.workload, job)?;
         Some(match measure {
             JobMeasure::Wait => started.wait() as f64,
@@ -478,7 +476,7 @@ impl JudgedRun<'_> {
 
 impl Statistic {
     /// The statistic of some values; `None` of none.
-    fn of(self, values: &mut [f64]) -> Option<f64> {
+    pub(super) fn of(self, values: &mut [f64]) -> Option<f64> {
         if values.is_empty() {
             return None;
         }
@@ -547,7 +545,7 @@ impl Goal {
     }
 
     /// Whether the goal is about a job of a workload.
-    fn concerns(&self, workload: &Workload, job: &WorkloadJob) -> bool {
+    pub(super) fn concerns(&self, workload: &Workload, job: &WorkloadJob) -> bool {
         if let Some((member, name)) = &self.member
             && *member.names(workload)[member.index_of(job)] != **name
         {

@@ -31,8 +31,10 @@ use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_slurm::cluster::Cluster;
 
-use crate::log_faults::{Fault, Faults, LeftOutReason, Mentions};
-use crate::log_rules::{AssumedWalltimes, Cancelled, LogRules, Overrun, ProcessorsOf};
+use crate::log_rules::{
+    AssumedWalltimes, Cancelled, Fault, Faults, LeftOutReason, LogRules, Mentions, Overrun,
+    ProcessorsOf,
+};
 
 pub(crate) mod generate;
 
