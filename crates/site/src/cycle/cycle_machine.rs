@@ -22,20 +22,18 @@ use jsf_openpbs::pbs_tree::{PbsTree, SharePaths};
 use jsf_simulate::Names;
 use jsf_words::count;
 
-use crate::cycle::node_pools::{PROCESSORS, Places, Pools, amounts_of};
-use crate::cycle::{LimitedNames, Reservations};
+use crate::cycle::cycle_settings::LimitedNames;
+use crate::cycle::node_pools::{PROCESSORS, Pools, Reservations, amounts_of};
 use crate::{CycleProcessors, LeftOut, PreemptedJob, Site, SiteError};
 
 /// What a cycle runs on.
-pub struct CycleMachine {
+pub struct CycleMachine<'s> {
     pub state: CycleState,
     pub rules: CycleRules,
     /// The jobs of the table, then what keeps the places of reservations.
     pub jobs: Vec<CycleJob>,
-    pub pools: Pools,
+    pub pools: Pools<'s>,
     pub reservations: Reservations,
-    /// The amounts of the machine, then those that only limits count.
-    pub amounts: Vec<Box<str>>,
     /// The order of the queues of the table.
     pub queues: QueueOrder,
     /// The path of each fair-share entity of the table.
@@ -49,10 +47,10 @@ type Unplaced = (usize, i64);
 /// `max_array_size` is raised.
 const MAX_SUBJOBS: u32 = 10_000;
 
-impl CycleMachine {
+impl<'s> CycleMachine<'s> {
     /// The machine with the running jobs of the table on it, at the moment of a cycle.
     pub fn new(
-        site: &Site,
+        site: &'s Site,
         table: &JobTable,
         cycle: &CycleJobs,
         at: i64,
@@ -64,11 +62,11 @@ impl CycleMachine {
             queues.push((&**queue).into());
         }
         let reservations = Reservations::read(site, &cycle.clock, at)?;
-        let pools = match processors {
-            Some(processors) => Pools::of_processors(processors),
+        let mut pools = match processors {
+            Some(processors) => Pools::of_processors(site, processors),
             None => Pools::new(site, &cycle.jobs, cycle.timestamp, &reservations)?,
         };
-        let mut places = Places::new(site, &pools, &queues);
+        pools.set_queues(&queues);
         // of users, groups and projects
         let mut names = Names::default();
         let charges = site.charges(&cycle.jobs);
@@ -76,7 +74,7 @@ impl CycleMachine {
         for (row, job) in cycle.jobs.iter().enumerate() {
             let waiting = job.queued_subjobs.as_ref().map_or(1, ArrayIndices::len);
             jobs.push(CycleJob {
-                request: places.request(table.queue_index(row), job).into(),
+                request: pools.request(table.queue_index(row), job).into(),
                 walltime: job.walltime.unwrap_or(UNLIMITED_WALLTIME),
                 queue: table.queue_index(row) as u32,
                 user: names.index(&job.user),
@@ -115,7 +113,7 @@ impl CycleMachine {
             users: names.names(),
             groups: names.names(),
             projects: names.names(),
-            amounts: &places.amounts,
+            amounts: &pools.amounts,
         };
         let mut of_arrays: HashMap<u32, i64> = HashMap::new();
         for (job, row) in cycle.jobs.iter().zip(0..) {
@@ -124,7 +122,7 @@ impl CycleMachine {
             }
         }
         let (levels, limits) = site.levels_and_limits(&limited, of_arrays, false);
-        let (mut machine, amounts) = places.machine();
+        let mut machine = pools.machine();
         machine.advance = advance;
         machine.begin_reservations(at);
         let rules = CycleRules {
@@ -142,7 +140,6 @@ impl CycleMachine {
             jobs,
             pools,
             reservations,
-            amounts,
             queues: QueueOrder::default(),
             paths: SharePaths::default(),
         };
@@ -396,11 +393,10 @@ fn array_row(table: &JobTable, job: &QueuedJob, row: usize) -> Option<u32> {
 /// The resource of a job that names the jobs that it may preempt.
 const TARGETS: &str = "preempt_targets";
 
-impl CycleMachine {
+impl CycleMachine<'_> {
     /// Completes the levels with the jobs.
     pub fn add_preemption(
         &mut self,
-        site: &Site,
         table: &JobTable,
         queued: &[QueuedJob],
         tree: Option<&PbsTree>,
@@ -413,7 +409,7 @@ impl CycleMachine {
         self.queues
             .set_places_of_running(&mut self.jobs, submitted, &self.paths);
         let mut targets = Targets {
-            site,
+            site: self.pools.site,
             table,
             queued,
             found: HashMap::new(),
@@ -445,7 +441,6 @@ impl CycleMachine {
     /// What of preemption may be otherwise, as the documents do not say it or it is not followed.
     pub fn left_out_of_preemption(
         &self,
-        site: &Site,
         before: &CycleState,
         waiting: &[usize],
         preempted: &[PreemptedJob],
@@ -453,7 +448,7 @@ impl CycleMachine {
         if !self.rules.levels.is_preemptive {
             return Vec::new();
         }
-        let order = site.server.preempt_order();
+        let order = self.pools.site.server.preempt_order();
         let mut by_checkpoint = 0;
         for one in preempted {
             by_checkpoint += usize::from(tries_checkpoint(order, one.method));

@@ -15,8 +15,8 @@ use jsf_words::count;
 use serde::Serialize;
 
 use crate::cycle::cycle_machine::CycleMachine;
+use crate::cycle::cycle_settings::starts_in_words;
 use crate::cycle::decisions::Decisions;
-use crate::cycle::starts_in_words;
 use crate::rank::by_heading;
 use crate::site_jobs::ColumnsRequest;
 use crate::site_tree::AppliedTree;
@@ -280,7 +280,7 @@ impl Site {
         let processors = machine.processors();
         let order = self.order_rules(tree, threshold);
         machine.set_order(&order, ranked.ranking.scores(), table);
-        machine.add_preemption(self, table, &cycle.jobs, tree);
+        machine.add_preemption(table, &cycle.jobs, tree);
         let mut decided = Decisions::new(table, &cycle.jobs);
         let rows = decided.set_aside(self, &ranked, &machine.reservations, at);
         let mut waiting = rows.clone();
@@ -307,13 +307,13 @@ impl Site {
                 left_out.push(of_times);
             }
         }
-        left_out.extend(machine.left_out_of_preemption(self, &before, &rows, &decided.preempted));
-        left_out.extend(machine.pools.left_out(self, &considered));
+        left_out.extend(machine.left_out_of_preemption(&before, &rows, &decided.preempted));
+        left_out.extend(machine.pools.left_out(&considered));
         left_out.extend(machine.reservations.left_out(table, &machine.pools.nodes));
         Ok(CycledQueue {
             at,
             processors,
-            waiting: decided.waiting(self, &machine),
+            waiting: decided.waiting(&machine),
             accrue_types: decided.accrue_types(),
             preempted: decided.preempted,
             started: decided.started.into_iter().map(|(_, id)| id).collect(),
@@ -326,7 +326,7 @@ impl Site {
                 Rule::new("starts", starts_in_words(&machine.rules)).notable_if(true),
             ],
             left_out,
-            not_counted: machine.pools.not_counted(self, &considered),
+            not_counted: machine.pools.not_counted(&considered),
             ranked,
         })
     }
@@ -487,7 +487,7 @@ fn find_subjobs(table: &JobTable, queued: &[QueuedJob], id: &str) -> Vec<Result<
     found
 }
 
-impl CycleMachine {
+impl CycleMachine<'_> {
     /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
     /// are asked for have started, or that cannot be found out.
     pub fn estimate(

@@ -4,21 +4,16 @@
 //! jobs start, which are promised a start, why each other one waits, and when a job that is asked
 //! for starts. What it runs on and by is that of a simulation too.
 
-mod advance_reservations;
 mod cycle_machine;
 mod cycle_settings;
 mod cycled_queue;
 mod decisions;
-mod left_out;
 mod node_pools;
-mod prime_times;
-mod refusal_words;
 
-pub(crate) use advance_reservations::Reservations;
+pub use cycle_settings::LeftOut;
 pub(crate) use cycle_settings::{LimitedNames, starts_in_words};
 pub use cycled_queue::{
     CycleProcessors, CycleRequest, CycledQueue, EstimatedStart, PreemptedJob, ReservedJob,
     WaitingJob,
 };
-pub use left_out::LeftOut;
-pub(crate) use node_pools::{PROCESSORS, Places, Pools};
+pub(crate) use node_pools::{PROCESSORS, Pools, Reservations};

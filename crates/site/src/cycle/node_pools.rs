@@ -1,21 +1,23 @@
 //! The nodes of a site as the pools of a scheduling cycle: in which pools and placement sets each
-//! chunk of a job may be placed, and what jobs ask of placement and a cycle does without.
+//! chunk of a job may be placed, what advance reservations hold of them and whose jobs these are for,
+//! and what jobs ask of placement and a cycle does without.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::InputType;
-use jsf_ingest::QueuedJob;
+use jsf_ingest::{Clock, QueuedJob};
 use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue, Request,
     RequestedChunk, Sharing,
 };
-use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
+use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes, read_reservations};
+use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
 use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_words::quoted_and_list_of_five;
 
-use crate::cycle::Reservations;
 use crate::{LeftOut, Role, Site, SiteError};
 
 /// The resource that every machine counts.
@@ -29,9 +31,9 @@ const OCCUPATION: &str = "";
 const MAX_APART: u64 = 300;
 
 /// The pools of the machine: one for each usable node, or one in all, and for a simulation also one
-/// for the nodes of each queue.
-#[derive(Default)]
-pub struct Pools {
+/// for the nodes of each queue; and where the jobs of the queues may be placed.
+pub struct Pools<'s> {
+    pub site: &'s Site,
     /// The amounts of each pool.
     pub names: Vec<Box<str>>,
     pub pools: Vec<Vec<i64>>,
@@ -51,7 +53,18 @@ pub struct Pools {
     /// The subjobs that run on other nodes.
     pub subjobs_elsewhere: HashSet<Box<str>>,
     /// The attributes that limit which jobs run on a node, and that are not read.
-    pub other_attributes: BTreeSet<Box<str>>,
+    other_attributes: BTreeSet<Box<str>>,
+    /// The amounts of the machine, then those that only limits count.
+    pub amounts: Vec<Box<str>>,
+    /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
+    /// for values.
+    lists: Vec<Vec<u32>>,
+    /// The lists of chunks that ask for values, by the queue and the values.
+    known_lists: HashMap<(usize, Vec<WantedValue>), u32>,
+    /// The placement sets that jobs ask for.
+    sets: Vec<PlacementSets>,
+    /// The sets by the resources whose values make them.
+    known_sets: HashMap<Box<str>, u32>,
 }
 
 /// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
@@ -92,22 +105,43 @@ impl Site {
     }
 }
 
-impl Pools {
-    /// One count of processors.
-    pub fn of_processors(processors: u32) -> Self {
+impl<'s> Pools<'s> {
+    /// No pool.
+    fn none(site: &'s Site) -> Self {
         Self {
+            site,
             names: vec![PROCESSORS.into()],
+            pools: Vec::new(),
+            queues: Vec::new(),
+            hosts: Vec::new(),
+            nodes: Vec::new(),
+            pool_of_node: HashMap::new(),
+            pool_of_reserved: HashMap::new(),
+            in_use: Vec::new(),
+            subjobs_elsewhere: HashSet::new(),
+            other_attributes: BTreeSet::new(),
+            amounts: Vec::new(),
+            lists: Vec::new(),
+            known_lists: HashMap::new(),
+            sets: Vec::new(),
+            known_sets: HashMap::new(),
+        }
+    }
+
+    /// One count of processors.
+    pub fn of_processors(site: &'s Site, processors: u32) -> Self {
+        Self {
             pools: vec![vec![processors.into()]],
             queues: vec![None],
             hosts: vec![0],
-            ..Self::default()
+            ..Self::none(site)
         }
     }
 
     /// One pool for the nodes that no queue has for itself, and one for those of each queue that has
     /// some.
-    pub fn merged(site: &Site, nodes: &[&Node]) -> Result<Self, SiteError> {
-        let mut made = Self::of_processors(0);
+    pub fn merged(site: &'s Site, nodes: &[&Node]) -> Result<Self, SiteError> {
+        let mut made = Self::of_processors(site, 0);
         made.names.extend(site.counted_resources()?);
         made.pools[0].resize(made.names.len(), 0);
         for node in nodes {
@@ -127,7 +161,7 @@ impl Pools {
 
     /// The pools for jobs of a moment.
     pub fn new(
-        site: &Site,
+        site: &'s Site,
         jobs: &[QueuedJob],
         timestamp: Option<i64>,
         reservations: &Reservations,
@@ -138,11 +172,8 @@ impl Pools {
                 Need::Processors,
             ));
         };
-        let mut made = Self {
-            names: vec![PROCESSORS.into()],
-            other_attributes: nodes.other_attributes.clone(),
-            ..Self::default()
-        };
+        let mut made = Self::none(site);
+        made.other_attributes.clone_from(&nodes.other_attributes);
         made.names.extend(site.counted_resources()?);
         made.names.extend(on_no_node(site, jobs, &made.names));
         if has_exclusive(&nodes, jobs) {
@@ -195,7 +226,7 @@ impl Pools {
     }
 
     /// Pool by pool, whether jobs share it; empty if no job has a pool for itself.
-    pub fn sharing(&self) -> Vec<Sharing> {
+    fn sharing(&self) -> Vec<Sharing> {
         let mut sharing = Vec::new();
         if self.names.last() == Some(&OCCUPATION.into()) {
             for node in &self.nodes {
@@ -285,7 +316,7 @@ impl Pools {
     }
 
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
-    pub fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
+    fn order(&self, keys: &[NodeSortKey]) -> Vec<PoolOrder> {
         let mut order = Vec::new();
         if self.nodes.is_empty() {
             return order;
@@ -319,7 +350,7 @@ impl Pools {
     }
 
     /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
-    pub fn left_out(&self, site: &Site, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
+    pub fn left_out(&self, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
         let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
         // what jobs ask of nodes that are known is followed
         if self.nodes.is_empty() {
@@ -329,7 +360,7 @@ impl Pools {
                 }
                 let mut names: BTreeSet<Box<str>> = BTreeSet::new();
                 for chunk in &job.chunks {
-                    names.extend(site.wanted(chunk).into_iter().map(|(name, _)| name));
+                    names.extend(self.site.wanted(chunk).into_iter().map(|(name, _)| name));
                 }
                 for name in names {
                     *concerned.entry(format!("{name} of nodes")).or_default() += 1;
@@ -368,11 +399,14 @@ impl Pools {
 
     /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a
     /// number of processors is all that is known.
-    pub fn not_counted(&self, site: &Site, jobs: &[&QueuedJob]) -> Option<Message> {
+    pub fn not_counted(&self, jobs: &[&QueuedJob]) -> Option<Message> {
         if !self.nodes.is_empty() {
             return None;
         }
-        let names: BTreeSet<&str> = jobs.iter().flat_map(|job| site.consumed_by(job)).collect();
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for job in jobs {
+            names.extend(self.site.consumed_by(job));
+        }
         if names.is_empty() {
             return None;
         }
@@ -484,49 +518,26 @@ pub fn amounts_of(amounts: &[(Box<str>, i64)], names: &[Box<str>]) -> Vec<i64> {
 }
 
 /// What a node has of a resource.
-pub fn amount_on(node: &Node, name: &str) -> i64 {
+fn amount_on(node: &Node, name: &str) -> i64 {
     node.amounts.get(name).copied().unwrap_or(0)
 }
 
-/// Where the jobs of some queues may be placed.
-pub struct Places<'a> {
-    site: &'a Site,
-    pools: &'a Pools,
-    /// The amounts of the machine, then those that only limits count.
-    pub amounts: Vec<Box<str>>,
-    /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
-    /// for values.
-    lists: Vec<Vec<u32>>,
-    /// The lists of chunks that ask for values, by the queue and the values.
-    known_lists: HashMap<(usize, Vec<WantedValue>), u32>,
-    /// The placement sets that jobs ask for.
-    sets: Vec<PlacementSets>,
-    /// The sets by the resources whose values make them.
-    known_sets: HashMap<Box<str>, u32>,
-}
-
-impl<'a> Places<'a> {
-    pub fn new(site: &'a Site, pools: &'a Pools, queues: &[Box<str>]) -> Self {
-        let lists = queues.iter().map(|queue| pools_of_queue(pools, queue));
-        Self {
-            site,
-            pools,
-            amounts: site.with_limited(pools.names.clone(), queues),
-            lists: lists.collect(),
-            known_lists: HashMap::new(),
-            sets: Vec::new(),
-            known_sets: HashMap::new(),
+impl Pools<'_> {
+    /// Lets jobs be placed whose queues are these.
+    pub fn set_queues(&mut self, queues: &[Box<str>]) {
+        self.amounts = self.site.with_limited(self.names.clone(), queues);
+        for queue in queues {
+            self.lists.push(self.of_queue(queue));
         }
     }
 
     /// What a job of a queue asks for, and where.
     pub fn request(&mut self, queue: usize, job: &QueuedJob) -> Request {
-        let names = &self.pools.names;
         let mut chunks = Vec::new();
         for chunk in &job.chunks {
             chunks.push(RequestedChunk {
                 count: chunk.count,
-                amounts: amounts_of(&chunk.amounts, names),
+                amounts: amounts_of(&chunk.amounts, &self.names),
                 pool_list: self.pool_list(queue, chunk),
             });
         }
@@ -534,7 +545,7 @@ impl<'a> Places<'a> {
             let pool_list = chunks.first().map_or(queue as u32, |chunk| chunk.pool_list);
             chunks = vec![RequestedChunk {
                 count: 1,
-                amounts: totals_of(job, names),
+                amounts: totals_of(job, &self.names),
                 pool_list,
             }];
         }
@@ -545,22 +556,34 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The machine, on which nothing runs yet, and the names of its amounts, then of those that only
-    /// limits count.
-    pub fn machine(self) -> (Machine, Vec<Box<str>>) {
-        let pools = self.pools;
-        let mut machine = Machine::new(&pools.pools).with_hosts(pools.hosts.clone());
-        machine.pool_lists = self.lists;
-        machine.sharing = pools.sharing();
-        machine.placement_sets = self.sets;
-        machine.pool_order = pools.order(&self.site.config.node_sort_key.prime);
-        (machine, self.amounts)
+    /// The machine, on which nothing runs yet, for the requests that were made.
+    pub fn machine(&mut self) -> Machine {
+        let mut machine = Machine::new(&self.pools).with_hosts(self.hosts.clone());
+        machine.pool_lists = std::mem::take(&mut self.lists);
+        machine.sharing = self.sharing();
+        machine.placement_sets = std::mem::take(&mut self.sets);
+        machine.pool_order = self.order(&self.site.config.node_sort_key.prime);
+        machine
+    }
+
+    /// The pools of the nodes that a queue has for itself, else of those that no queue has.
+    fn of_queue(&self, queue: &str) -> Vec<u32> {
+        let mut own = Vec::new();
+        let mut open = Vec::new();
+        for (of_queue, pool) in self.queues.iter().zip(0..) {
+            match of_queue {
+                Some(name) if **name == *queue => own.push(pool),
+                Some(_) => {}
+                None => open.push(pool),
+            }
+        }
+        if own.is_empty() { open } else { own }
     }
 
     /// The list of the pools of a chunk.
     fn pool_list(&mut self, queue: usize, chunk: &Chunk) -> u32 {
         let wanted = self.site.wanted(chunk);
-        if wanted.is_empty() || self.pools.nodes.is_empty() {
+        if wanted.is_empty() || self.nodes.is_empty() {
             return queue as u32;
         }
         let key = (queue, wanted);
@@ -569,7 +592,7 @@ impl<'a> Places<'a> {
         }
         let mut matching = self.lists[queue].clone();
         matching.retain(|&pool| {
-            let node = &self.pools.nodes[pool as usize];
+            let node = &self.nodes[pool as usize];
             let mut wanted = key.1.iter();
             wanted.all(|(name, value)| node.matches(name, value, self.site.schema.input_type(name)))
         });
@@ -583,7 +606,7 @@ impl<'a> Places<'a> {
     /// its queue or the server, if these are enabled.
     fn placing(&mut self, job: &QueuedJob) -> Placing {
         // one count of processors has no hosts
-        if self.pools.nodes.is_empty() {
+        if self.nodes.is_empty() {
             return Placing::default();
         }
         let site = self.site;
@@ -615,21 +638,21 @@ impl<'a> Places<'a> {
         let server = &self.site.server;
         let mut sets: BTreeMap<(&str, &str), Vec<bool>> = BTreeMap::new();
         for resource in key.split(',').map(str::trim) {
-            for (pool, node) in self.pools.nodes.iter().enumerate() {
+            for (pool, node) in self.nodes.iter().enumerate() {
                 let values = node.values.get(resource).map_or("", |value| &**value);
                 if values.is_empty() && server.is_true("only_explicit_psets") {
                     continue;
                 }
                 for value in values.split(',').map(str::trim) {
                     let set = sets.entry((resource, value));
-                    set.or_insert_with(|| vec![false; self.pools.nodes.len()])[pool] = true;
+                    set.or_insert_with(|| vec![false; self.nodes.len()])[pool] = true;
                 }
             }
         }
         let mut sets: Vec<Vec<bool>> = sets.into_values().collect();
         sets.sort_by_cached_key(|set| {
-            let mut totals = vec![0_i64; self.pools.names.len()];
-            for (pool, is_in) in self.pools.pools.iter().zip(set) {
+            let mut totals = vec![0_i64; self.names.len()];
+            for (pool, is_in) in self.pools.iter().zip(set) {
                 if !is_in {
                     continue;
                 }
@@ -644,20 +667,6 @@ impl<'a> Places<'a> {
             may_span: !server.is_true("do_not_span_psets"),
         }
     }
-}
-
-/// The pools of the nodes that a queue has for itself, else of those that no queue has.
-fn pools_of_queue(pools: &Pools, queue: &str) -> Vec<u32> {
-    let mut own = Vec::new();
-    let mut open = Vec::new();
-    for (of_queue, pool) in pools.queues.iter().zip(0..) {
-        match of_queue {
-            Some(name) if **name == *queue => own.push(pool),
-            Some(_) => {}
-            None => open.push(pool),
-        }
-    }
-    if own.is_empty() { open } else { own }
 }
 
 /// What a job asks for in all of these resources.
@@ -680,4 +689,120 @@ fn total_of(job: &QueuedJob, name: &str) -> i64 {
         total = total.saturating_add(chunk_amount.saturating_mul(chunk.count.into()));
     }
     total
+}
+
+/// The most reservations that a cycle keeps places for, the first ones by their starts.
+const MAX_RESERVATIONS: usize = 500;
+
+/// The reservations of a cycle. Their times are in seconds since 1970.
+#[derive(Default)]
+pub struct Reservations {
+    /// Those that have nodes, by their starts.
+    pub confirmed: Vec<ListedReservation>,
+    /// The ids of those that have none yet, by their queues.
+    unconfirmed: BTreeMap<Box<str>, Box<str>>,
+    /// How many confirmed ones are not looked at.
+    beyond: usize,
+}
+
+impl Reservations {
+    /// Those of a site from a moment on.
+    pub fn read(site: &Site, clock: &Clock, at: i64) -> Result<Self, SiteError> {
+        let Some(source) = site.files.first(Role::Reservations) else {
+            return Ok(Self::default());
+        };
+        let text = source.read_expected(Role::Reservations)?.into_text();
+        let mut made = Self::default();
+        for reservation in read_reservations(&source.name(), &Objects::read(&text))? {
+            if !reservation.is_confirmed {
+                made.unconfirmed.insert(reservation.queue, reservation.id);
+                continue;
+            }
+            let mut start = clock.utc_of_wall(reservation.start);
+            let mut end = clock.utc_of_wall(reservation.end);
+            if reservation.is_running {
+                start = start.min(at);
+                // its jobs are being ended
+                end = end.max(at.saturating_add(1));
+            }
+            if end > at {
+                made.confirmed.push(ListedReservation {
+                    start,
+                    end,
+                    ..reservation
+                });
+            }
+        }
+        // a document may be given twice over
+        made.confirmed
+            .sort_by(|left, right| (left.start, &left.id).cmp(&(right.start, &right.id)));
+        made.confirmed.dedup_by(|left, right| left.id == right.id);
+        made.beyond = made.confirmed.len().saturating_sub(MAX_RESERVATIONS);
+        made.confirmed.truncate(MAX_RESERVATIONS);
+        Ok(made)
+    }
+
+    /// Why no job of a queue is looked at, if its reservation has not begun.
+    pub fn not_begun(&self, queue: &str, at: i64) -> Option<String> {
+        if let Some(id) = self.unconfirmed.get(queue) {
+            return Some(format!("its reservation {id} is not confirmed"));
+        }
+        for reservation in &self.confirmed {
+            if *reservation.queue == *queue && reservation.start > at {
+                return Some(format!("its reservation {} has not begun", reservation.id));
+            }
+        }
+        None
+    }
+
+    /// Whether a job of this queue belongs to a reservation.
+    pub fn has_queue(&self, queue: &str) -> bool {
+        let mut confirmed = self.confirmed.iter();
+        self.unconfirmed.contains_key(queue) || confirmed.any(|one| *one.queue == *queue)
+    }
+
+    /// Whether a node is kept for one of them.
+    pub fn have(&self, node: &Node) -> bool {
+        let mut reserved = self.confirmed.iter().flat_map(|one| &one.nodes);
+        reserved.any(|reserved| reserved.node == node.name)
+    }
+
+    /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
+    pub fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
+        let all = table.considered_rows().count();
+        let mut known: BTreeSet<&Box<str>> = self.unconfirmed.values().collect();
+        let mut later = 0;
+        for reservation in &self.confirmed {
+            known.insert(&reservation.id);
+            if reservation.later_occurrences > 0 {
+                later = all;
+            }
+        }
+        let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
+        let mut node_reservations = nodes.iter().flat_map(|node| &node.reservations);
+        let mut unknown = 0;
+        if is_idle || self.beyond > 0 || node_reservations.any(|id| !known.contains(id)) {
+            unknown = all;
+        } else {
+            for row in table.considered_rows() {
+                let queue = table.queue(row);
+                unknown += usize::from(is_of_reservation(queue) && !self.has_queue(queue));
+            }
+        }
+        LeftOut::of_some_jobs([
+            ("reservations (`pbs_rstat -f`)", unknown),
+            (
+                "reservations that are not confirmed",
+                if self.unconfirmed.is_empty() { 0 } else { all },
+            ),
+            ("later occurrences of standing reservations", later),
+        ])
+    }
+}
+
+/// Whether a queue has the name that the server gives to the queue of a reservation: `R`, `S` or
+/// `M` and a number.
+fn is_of_reservation(queue: &str) -> bool {
+    let number = queue.strip_prefix(['R', 'S', 'M']).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -15,7 +15,7 @@ use jsf_simulate::{
 };
 use serde::Serialize;
 
-use crate::cycle::{LimitedNames, PROCESSORS, Places, Pools, Reservations, starts_in_words};
+use crate::cycle::{LimitedNames, PROCESSORS, Pools, Reservations, starts_in_words};
 use crate::simulation::job_logs::is_always_known;
 use crate::{LeftOut, Role, SimulationOptions, Site, SiteError};
 
@@ -117,13 +117,13 @@ impl Site {
             placed_jobs,
             left_out: Vec::new(),
         };
-        let pools = if let Some(processors) = options.processors {
+        let mut pools = if let Some(processors) = options.processors {
             found.source = ProcessorsSource::Given;
-            Pools::of_processors(processors)
+            Pools::of_processors(self, processors)
         } else if placed_jobs > 0 {
             let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
             let jobs = of_jobs.iter().map(|&job| &distinct[job as usize]);
-            found.left_out = pools.left_out(self, &jobs.collect::<Vec<_>>());
+            found.left_out = pools.left_out(&jobs.collect::<Vec<_>>());
             found.left_out.extend(LeftOut::of_some_jobs([(
                 "chunks of jobs without `select` in the log (each is placed as one)",
                 workload.jobs().len() - placed_jobs,
@@ -132,13 +132,13 @@ impl Site {
         } else {
             self.merged_pools(workload, &mut found)?
         };
-        let mut places = Places::new(self, &pools, queues);
+        pools.set_queues(queues);
         let mut requests = Vec::with_capacity(distinct.len());
         for job in &distinct {
             let queue = queues.iter().position(|queue| *queue == job.queue);
-            requests.push(Arc::new(places.request(queue.unwrap_or(0), job)));
+            requests.push(Arc::new(pools.request(queue.unwrap_or(0), job)));
         }
-        let (machine, amounts) = places.machine();
+        let machine = pools.machine();
         let mut jobs = workload.cycle_jobs(|job| requests[of_jobs[job] as usize].clone());
         let in_log = workload.names_in_log();
         let limited = LimitedNames {
@@ -146,7 +146,7 @@ impl Site {
             users: &in_log.users,
             groups: &in_log.unix_groups,
             projects: &in_log.projects,
-            amounts: &amounts,
+            amounts: &pools.amounts,
         };
         let of_arrays = limits_of_arrays(workload, &mut jobs);
         let (levels, limits) = self.levels_and_limits(&limited, of_arrays, true);
@@ -210,7 +210,7 @@ impl Site {
         &self,
         workload: &Workload,
         found: &mut SimulatedMachine,
-    ) -> Result<Pools, SiteError> {
+    ) -> Result<Pools<'_>, SiteError> {
         if let Some(nodes) = self.nodes()? {
             let usable = self.usable_nodes(&nodes, &Reservations::default());
             if usable.iter().any(|node| node.host != usable[0].host) {
@@ -224,7 +224,7 @@ impl Site {
         if let Some(slurm) = &self.slurm
             && let Some(processors) = slurm.cluster.usable_processors()
         {
-            return Ok(Pools::of_processors(processors));
+            return Ok(Pools::of_processors(self, processors));
         }
         let Some(processors) = workload.machine_processors else {
             return Err(SiteError::missing(
@@ -233,7 +233,7 @@ impl Site {
             ));
         };
         found.source = ProcessorsSource::Log;
-        Ok(Pools::of_processors(processors))
+        Ok(Pools::of_processors(self, processors))
     }
 
     /// In which order a cycle considers the jobs of a workload.
