@@ -61,7 +61,7 @@ pub struct QueuedJob {
     /// What it requests of each resource in all: whole amounts, sizes in kb, durations in seconds.
     pub amounts: BTreeMap<Box<str>, i64>,
     /// What it requests of resources whose values are not numbers, but for `select` and `place`.
-    pub texts: Vec<(Box<str>, Box<str>)>,
+    pub texts: BTreeMap<Box<str>, Box<str>>,
     /// When it was started, in seconds since 1970.
     pub stime: Option<i64>,
     /// The seconds it has run (`resources_used.walltime`), as far as its host has reported.
@@ -279,8 +279,8 @@ impl AttributeReader<'_, '_> {
         amounts
     }
 
-    fn texts(&self) -> Vec<(Box<str>, Box<str>)> {
-        let mut texts = Vec::new();
+    fn texts(&self) -> BTreeMap<Box<str>, Box<str>> {
+        let mut texts = BTreeMap::new();
         for &(index, ref scalar) in &self.job.resources {
             let name = self.name(index);
             let is_placement = matches!(
@@ -291,7 +291,7 @@ impl AttributeReader<'_, '_> {
                 && name.is_skipped
                 && !is_placement
             {
-                texts.push((name.name.clone(), text.into()));
+                texts.insert(name.name.clone(), text.into());
             }
         }
         texts
@@ -329,11 +329,9 @@ impl AttributeReader<'_, '_> {
 fn total(chunks: &[Chunk], resource: &str) -> Option<i64> {
     let mut total: Option<i64> = None;
     for chunk in chunks {
-        for (name, amount) in &chunk.amounts {
-            if **name == *resource {
-                let chunk_amount = amount.saturating_mul(chunk.count.into());
-                total = Some(total.unwrap_or(0).saturating_add(chunk_amount));
-            }
+        if let Some(amount) = chunk.amounts.get(resource) {
+            let of_chunks = amount.saturating_mul(chunk.count.into());
+            total = Some(total.unwrap_or(0).saturating_add(of_chunks));
         }
     }
     total
@@ -491,7 +489,7 @@ mod tests {
         jobs.jobs.iter().find(|job| *job.id == *id).unwrap()
     }
 
-    fn amounts(amounts: &[(&str, i64)]) -> Vec<(Box<str>, i64)> {
+    fn amounts(amounts: &[(&str, i64)]) -> BTreeMap<Box<str>, i64> {
         amounts
             .iter()
             .map(|(name, amount)| ((*name).into(), *amount))

@@ -4,6 +4,7 @@
 //! and the fair-share entity that is charged.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use job_sort_formula::schema::Schema;
@@ -16,7 +17,7 @@ pub struct Chunk {
     /// How many.
     pub count: u32,
     /// What each of them requests: whole amounts, sizes in kb, durations in seconds.
-    pub amounts: Vec<(Box<str>, i64)>,
+    pub amounts: BTreeMap<Box<str>, i64>,
     /// What each of them requests that is not a number, such as a host.
     pub others: Vec<(Box<str>, Box<str>)>,
 }
@@ -44,7 +45,7 @@ impl Chunk {
             };
             let value = value.trim_matches(['"', '\'']);
             match whole_amount(value, schema.input_type(name), source) {
-                Some(amount) => chunk.amounts.push((name.into(), amount)),
+                Some(amount) => _ = chunk.amounts.insert(name.into(), amount),
                 None => chunk.others.push((name.into(), value.into())),
             }
         }
@@ -58,7 +59,7 @@ pub struct PlacedChunk {
     /// The node.
     pub node: Box<str>,
     /// What it has there: whole amounts, sizes in kb, durations in seconds.
-    pub amounts: Vec<(Box<str>, i64)>,
+    pub amounts: BTreeMap<Box<str>, i64>,
 }
 
 impl PlacedChunk {

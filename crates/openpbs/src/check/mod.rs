@@ -9,8 +9,9 @@ use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span, so
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::{ErrorKind, Python, PythonVersion, Value};
-use job_sort_formula::rank::{Ranking, ScorePrecision};
+use job_sort_formula::rank::{Consequence, Ranking, ScoreError, ScorePrecision};
 use job_sort_formula::schema::Schema;
+use jsf_words::{count, first_few_quoted};
 use serde::Serialize;
 
 use crate::files::queues::Queues;
@@ -22,16 +23,12 @@ use crate::submission::FormulaSubmission;
 use crate::submission::{self, Validation, validate};
 
 mod exchange_rates;
-mod job_errors;
 mod python_version_findings;
 mod site_findings;
-mod verdict;
 
 pub use exchange_rates::{ExchangeRate, exchange_rates};
-pub use job_errors::{error_findings, error_findings_of, job_error};
 pub use site_findings::CHECKED_COLUMNS;
 use site_findings::SiteFormula;
-pub use verdict::Verdict;
 
 /// The most jobs or entities that a message names.
 const MAX_NAMES: usize = 3;
@@ -325,13 +322,13 @@ impl Checked {
             if let Some(reason) = never_evaluated
                 && found.code == Code::FirstEvaluation
             {
-                *found = job_errors::without_evaluation(found.span, reason);
+                *found = without_evaluation(found.span, reason);
             }
             leave_out_fix_of_text(text, found);
         }
         sort_by_span(&mut findings);
         let ranking = queue.map(|queue| queue.ranking);
-        let crashes_scheduler = ranking.is_some_and(job_errors::crashes_scheduler)
+        let crashes_scheduler = ranking.is_some_and(crashes_scheduler)
             || findings.iter().any(predicts_crash)
             || program.is_some_and(is_always_complex);
         let is_refused = validation.accepted == Some(false);
@@ -513,4 +510,233 @@ fn compile_error(program: &Program) -> Option<Diagnostic> {
             "every job gets an error and the value 0; a float such as `1e300` has no such limit",
         ),
     })
+}
+
+/// A finding for each kind of error that jobs have.
+pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
+    error_findings_of(table, ranking, |_| true)
+}
+
+/// A finding for each kind of error that the jobs in rows for which `is_asked_for` holds have, with
+/// the span and the operands of its first job.
+pub fn error_findings_of(
+    table: &JobTable,
+    ranking: &Ranking,
+    is_asked_for: impl Fn(usize) -> bool,
+) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for group in ranking.error_groups_of(is_asked_for) {
+        // name resolution reports a finding of its own on an unknown name
+        if group.error.kind() != ErrorKind::Name {
+            let ids: Vec<&str> = group.rows.iter().map(|&row| table.id(row)).collect();
+            let jobs = count(ids.len(), "job");
+            let listed = first_few_quoted(&ids, MAX_NAMES);
+            let first = ids.first().copied().unwrap_or_default();
+            findings.push(error_finding(
+                group.error,
+                &format!("{jobs}: {listed}"),
+                first,
+            ));
+        }
+    }
+    findings
+}
+
+/// Whether the result of a job crashes the scheduler.
+fn crashes_scheduler(ranking: &Ranking) -> bool {
+    let mut errors = ranking.scores().errors();
+    errors.any(|(_, error)| error.crashes_the_scheduler())
+}
+
+/// What an error does to the scheduler.
+const FIRST_EVALUATION: &str = "an error in the very first evaluation after its start crashes the scheduler; a later error does not";
+
+/// A finding if an error would crash the scheduler in its first evaluation after a start.
+fn first_evaluation(table: &JobTable, ranking: &Ranking) -> Option<Diagnostic> {
+    let mut failing: Vec<_> = ranking.scores().errors().collect();
+    failing.retain(|(_, error)| error.consequence() == Consequence::Zero);
+    let span = failing.first()?.1.span();
+    let mut finding = Diagnostic::new(Code::FirstEvaluation, "", span)
+        .with_severity(Severity::Warning)
+        .with_help(FIRST_EVALUATION);
+    if failing.len() == ranking.scores().count() {
+        finding.severity = Severity::Error;
+        finding.message =
+            "every job has an error, so the scheduler crashes when it is next started".into();
+    } else {
+        let jobs: Vec<&str> = failing.iter().map(|&(row, _)| table.id(row)).collect();
+        let jobs = first_few_quoted(&jobs, MAX_NAMES);
+        let any = if failing.len() == 1 { "" } else { "any of " };
+        finding.message =
+            format!("the scheduler crashes at its next start if {any}{jobs} is evaluated first");
+    }
+    Some(finding)
+}
+
+/// The finding if jobs have an error in a formula that no scheduler evaluates.
+fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
+    let help =
+        format!("if a scheduler of OpenPBS has the formula nevertheless, {FIRST_EVALUATION}");
+    Diagnostic::new(Code::FirstEvaluation, reason, span).with_help(help)
+}
+
+/// The finding for the error of a single job, with its span and its operands.
+pub fn job_error(table: &JobTable, row: usize, error: &ScoreError) -> Diagnostic {
+    let id = table.id(row);
+    error_finding(error, &format!("`{id}`"), id)
+}
+
+/// A finding for an error of `jobs`; the operands are those of the job `first`.
+fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
+    let (code, help) = match error.consequence() {
+        Consequence::Zero => (Code::FailingJobs, "OpenPBS counts such a job as 0"),
+        Consequence::Crash => (
+            Code::CrashingJobs,
+            "OpenPBS counts such a job as -1, and its scheduler crashes",
+        ),
+        Consequence::Unknown => (
+            Code::UnknownValues,
+            "jsf counts such a job as 0, but OpenPBS may compute another value",
+        ),
+    };
+    let mut finding = Diagnostic::new(code, format!("{error} for {jobs}"), error.span());
+    if let ScoreError::Raised(error) = error {
+        for operand in error.operands() {
+            let label = format!("{} in `{first}`", operand.value.repr());
+            finding = finding.with_secondary_label(operand.span, label);
+        }
+    }
+    finding.with_help(help)
+}
+
+/// What becomes of a formula, the worst that happens. A verdict is greater than those that are less
+/// bad.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It works for every job, and orders at least some of them.
+    Works,
+    /// All jobs that the scheduler considers have the same value.
+    Ties {
+        /// The number of jobs.
+        jobs: usize,
+    },
+    /// It fails for some jobs.
+    Fails {
+        /// The number of jobs with an error.
+        failing: usize,
+        /// The number of jobs that are evaluated.
+        evaluated: usize,
+        /// The kind of the first error, as Python names it.
+        kind: &'static str,
+        /// The value that these jobs get.
+        consequence: &'static str,
+        /// Whether the scheduler crashes if one of them is evaluated first after a start.
+        can_crash: bool,
+    },
+    /// It fails for every job, so the scheduler crashes when it is next started.
+    CrashesAtStart {
+        /// The number of jobs.
+        jobs: usize,
+        /// The kind of the first error, as Python names it.
+        kind: &'static str,
+    },
+    /// The scheduler crashes as soon as it evaluates the formula.
+    Crashes,
+    /// The server or qmgr refuses it.
+    Refused,
+}
+
+impl Verdict {
+    /// The verdict on a formula with these findings, and on its ranking of a queue, if there is
+    /// one.
+    fn new(
+        is_refused: bool,
+        crashes: bool,
+        findings: &[Diagnostic],
+        ranking: Option<&Ranking>,
+    ) -> Self {
+        if is_refused {
+            return Self::Refused;
+        }
+        if crashes {
+            return Self::Crashes;
+        }
+        let Some(ranking) = ranking else {
+            return Self::Works;
+        };
+        let (failing, evaluated) = (ranking.error_count(), ranking.scores().count());
+        let Some((_, error)) = ranking.scores().errors().next() else {
+            let jobs = ranking.order().len();
+            let is_constant = jobs > 1 && ranking.ties() + 1 == jobs;
+            return if is_constant {
+                Self::Ties { jobs }
+            } else {
+                Self::Works
+            };
+        };
+        let kind = error.kind().description();
+        let mut findings = findings.iter();
+        let at_start = findings.find(|found| found.code == Code::FirstEvaluation);
+        match at_start.map(|found| found.severity) {
+            Some(Severity::Error) => Self::CrashesAtStart {
+                jobs: evaluated,
+                kind,
+            },
+            severity => Self::Fails {
+                failing,
+                evaluated,
+                can_crash: severity == Some(Severity::Warning),
+                kind,
+                consequence: match error.consequence() {
+                    Consequence::Unknown => "whose value jsf cannot tell",
+                    Consequence::Zero | Consequence::Crash => "which counts 0",
+                },
+            },
+        }
+    }
+
+    /// Whether the formula has a value for some job, be it the same for all: without one, there is
+    /// no effect to speak of.
+    pub fn has_effect(&self) -> bool {
+        match self {
+            Self::Works | Self::Ties { .. } => true,
+            Self::Fails {
+                failing, evaluated, ..
+            } => failing < evaluated,
+            Self::CrashesAtStart { .. } | Self::Crashes | Self::Refused => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_ordered_by_how_bad_they_are() {
+        let fails = Verdict::Fails {
+            failing: 1,
+            evaluated: 2,
+            kind: "division by zero",
+            consequence: "which counts 0",
+            can_crash: true,
+        };
+        let at_start = Verdict::CrashesAtStart {
+            jobs: 2,
+            kind: "division by zero",
+        };
+        let verdicts = [
+            Verdict::Works,
+            Verdict::Ties { jobs: 2 },
+            fails,
+            at_start,
+            Verdict::Crashes,
+            Verdict::Refused,
+        ];
+        assert!(verdicts.is_sorted());
+        assert_eq!(
+            verdicts.map(|verdict| verdict.has_effect()),
+            [true, true, true, false, false, false]
+        );
+    }
 }

@@ -17,8 +17,7 @@ use job_sort_formula::schema::{FairshareInput, Origin, Schema};
 use jsf_words::{count, counted, first_few_quoted};
 
 use crate::amounts;
-use crate::check::job_errors::first_evaluation;
-use crate::check::{MAX_NAMES, ScoredQueue, SiteFacts, rows_under_threshold};
+use crate::check::{MAX_NAMES, ScoredQueue, SiteFacts, first_evaluation, rows_under_threshold};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::SchedConfig;
 use crate::files::server::{Defect, ServerSettings, defects_of};

@@ -504,7 +504,7 @@ impl CycleMachine<'_> {
         JobClass {
             request: requested.request.clone(),
             walltime: requested.walltime,
-            targets: text(job, TARGETS),
+            targets: job.texts.get(TARGETS).map(Box::as_ref),
             queue: limits.has_queue(queue).then_some(queue),
             subjects: subjects
                 .map(|(kind, subject)| limits.has_kind(kind, queue).then_some(subject)),
@@ -550,7 +550,7 @@ impl<'s> Targets<'s> {
         if !self.site.server.has_preempt_targets() {
             return None;
         }
-        let text = text(job, TARGETS)?;
+        let text = &**job.texts.get(TARGETS)?;
         if let Some(found) = self.found.get(text) {
             return Some(found.clone());
         }
@@ -578,8 +578,8 @@ impl<'s> Targets<'s> {
             return false;
         };
         let job = &self.queued[row];
-        let asks = match text(job, resource) {
-            Some(asked) => asked == value,
+        let asks = match job.texts.get(resource) {
+            Some(asked) => **asked == *value,
             None => {
                 let kind = self.site.schema.input_type(resource);
                 let value = whole_amount(value, kind);
@@ -588,15 +588,6 @@ impl<'s> Targets<'s> {
         };
         list.eq_ignore_ascii_case("Resource_List") && asks
     }
-}
-
-fn text<'j>(job: &'j QueuedJob, resource: &str) -> Option<&'j str> {
-    for (name, text) in &job.texts {
-        if **name == *resource {
-            return Some(text);
-        }
-    }
-    None
 }
 
 /// Whether an entity has used more than its share of all usage.

@@ -153,7 +153,7 @@ impl<'s> Pools<'s> {
                 made.hosts.push(pool as u32);
             }
             for (sum, name) in made.pools[pool].iter_mut().zip(&made.names) {
-                *sum = sum.saturating_add(amount_on(node, name));
+                *sum = sum.saturating_add(amount_of(&node.amounts, name));
             }
         }
         Ok(made)
@@ -306,11 +306,11 @@ impl<'s> Pools<'s> {
         self.hosts.push(host);
         self.queues.push(node.queue.clone());
         self.nodes.push(node.clone());
-        let in_use = node.assigned.get(PROCESSORS).copied();
-        self.in_use.push(in_use.unwrap_or(0).max(0));
+        self.in_use
+            .push(amount_of(&node.assigned, PROCESSORS).max(0));
         let amounts = self.names.iter().map(|name| match &**name {
             OCCUPATION => Machine::UNOCCUPIED,
-            name => amount_on(node, name),
+            name => amount_of(&node.amounts, name),
         });
         self.pools.push(amounts.collect());
     }
@@ -337,7 +337,10 @@ impl<'s> Pools<'s> {
                     PoolValue::Fixed(self.nodes.iter().map(|node| node.priority).collect())
                 }
                 _ => {
-                    let totals = self.nodes.iter().map(|node| amount_on(node, &key.name));
+                    let totals = self
+                        .nodes
+                        .iter()
+                        .map(|node| amount_of(&node.amounts, &key.name));
                     PoolValue::Fixed(totals.collect())
                 }
             };
@@ -502,24 +505,14 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
     numbered
 }
 
-/// The amount of a resource.
-fn amount_of(amounts: &[(Box<str>, i64)], name: &str) -> i64 {
-    for (other, amount) in amounts {
-        if **other == *name {
-            return *amount;
-        }
-    }
-    0
+/// The amount of a resource, of a node or a chunk.
+fn amount_of(amounts: &BTreeMap<Box<str>, i64>, name: &str) -> i64 {
+    amounts.get(name).copied().unwrap_or(0)
 }
 
 /// The amounts of these resources.
-pub fn amounts_of(amounts: &[(Box<str>, i64)], names: &[Box<str>]) -> Vec<i64> {
+pub fn amounts_of(amounts: &BTreeMap<Box<str>, i64>, names: &[Box<str>]) -> Vec<i64> {
     names.iter().map(|name| amount_of(amounts, name)).collect()
-}
-
-/// What a node has of a resource.
-fn amount_on(node: &Node, name: &str) -> i64 {
-    node.amounts.get(name).copied().unwrap_or(0)
 }
 
 impl Pools<'_> {

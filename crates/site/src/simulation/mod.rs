@@ -3,12 +3,9 @@
 //! In: logs of jobs, and the machine, the limits and the times of a site. Out: the schedule, what
 //! the simulation leaves out, and what is found about the formula on these jobs.
 
-mod goal_checks;
 mod job_logs;
 mod simulated_machine;
 mod simulated_queue;
-mod simulated_usage;
 
 pub use simulated_machine::Processors;
-pub use simulated_queue::{SimulatedQueue, SimulationOptions, StartingUsage};
-pub use simulated_usage::check_warm_up;
+pub use simulated_queue::{SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};

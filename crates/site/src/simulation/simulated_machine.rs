@@ -56,16 +56,6 @@ impl Processors {
     }
 }
 
-/// What is said of the machine of a simulation.
-pub struct SimulatedMachine {
-    /// Where its processors are from.
-    pub source: ProcessorsSource,
-    /// The jobs that are placed by their `select`.
-    pub placed_jobs: usize,
-    /// What of the nodes and of the chunks of jobs the simulation does without.
-    pub left_out: Vec<LeftOut>,
-}
-
 impl Site {
     /// The resources besides processors that the nodes have and the scheduler looks at, so that
     /// jobs wait for them.
@@ -94,14 +84,16 @@ impl Site {
         names
     }
 
-    /// The machine and the rules by which a workload is simulated, without those outside prime time.
-    /// The nodes are told apart only where the log has chunks.
+    /// The machine and the rules by which a workload is simulated, where the processors are from,
+    /// and how many jobs are placed by their `select`. The nodes are told apart only where the log
+    /// has chunks. `left_out` gets what of the nodes and of the chunks the simulation does without.
     pub(crate) fn simulation_rules(
         &self,
         workload: &Workload,
         options: &SimulationOptions,
         times: Times,
-    ) -> Result<(SimulationRules, SimulatedMachine), SiteError> {
+        left_out: &mut Vec<LeftOut>,
+    ) -> Result<(SimulationRules, ProcessorsSource, usize), SiteError> {
         let queues = workload.queues();
         let mut placed_jobs = 0;
         if options.processors.is_none() && self.files.has(Role::Nodes) {
@@ -112,25 +104,21 @@ impl Site {
         }
         let amounts = self.with_limited(self.counted_resources()?, queues);
         let (distinct, of_jobs) = self.queued_jobs(workload, &amounts, placed_jobs > 0);
-        let mut found = SimulatedMachine {
-            source: ProcessorsSource::Nodes,
-            placed_jobs,
-            left_out: Vec::new(),
-        };
+        let mut source = ProcessorsSource::Nodes;
         let mut pools = if let Some(processors) = options.processors {
-            found.source = ProcessorsSource::Given;
+            source = ProcessorsSource::Given;
             Pools::of_processors(self, processors)
         } else if placed_jobs > 0 {
             let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
             let jobs = of_jobs.iter().map(|&job| &distinct[job as usize]);
-            found.left_out = pools.left_out(&jobs.collect::<Vec<_>>());
-            found.left_out.extend(LeftOut::of_some_jobs([(
+            left_out.extend(pools.left_out(&jobs.collect::<Vec<_>>()));
+            left_out.extend(LeftOut::of_some_jobs([(
                 "chunks of jobs without `select` in the log (each is placed as one)",
                 workload.jobs().len() - placed_jobs,
             )]));
             pools
         } else {
-            self.merged_pools(workload, &mut found)?
+            self.merged_pools(workload, &mut source, left_out)?
         };
         pools.set_queues(queues);
         let mut requests = Vec::with_capacity(distinct.len());
@@ -155,6 +143,18 @@ impl Site {
             None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
             None => Backfill::Easy.rules(),
         };
+        let mut non_prime = None;
+        if !times.is_empty()
+            && let Some(config) = self.config.in_non_prime_time()
+        {
+            non_prime = Some(NonPrimeRules {
+                strict_ordering: match options.backfill {
+                    Some(_) => cycle.strict_ordering,
+                    None => config.strict_ordering.prime,
+                },
+                order: self.simulated_order(&config, workload),
+            });
+        }
         let rules = SimulationRules {
             state: CycleState {
                 machine,
@@ -168,30 +168,14 @@ impl Site {
                 ..cycle
             },
             order: self.simulated_order(&self.config, workload),
-            non_prime: None,
+            non_prime,
             threshold: self.threshold().map(server_float),
             has_accrual: self.server.eligible_time_enable().unwrap_or(false),
             max_age: self.slurm.as_ref().map(|slurm| slurm.settings().max_age),
             precision: self.precision(),
             on_error: self.options.on_error,
         };
-        Ok((rules, found))
-    }
-
-    /// The rules outside prime time, if others hold then.
-    pub(crate) fn non_prime_rules(
-        &self,
-        workload: &Workload,
-        backfill: Option<Backfill>,
-    ) -> Option<NonPrimeRules> {
-        let config = self.config.in_non_prime_time()?;
-        Some(NonPrimeRules {
-            strict_ordering: match backfill {
-                Some(backfill) => backfill.rules().strict_ordering,
-                None => config.strict_ordering.prime,
-            },
-            order: self.simulated_order(&config, workload),
-        })
+        Ok((rules, source, placed_jobs))
     }
 
     /// What a cycle starts, in words.
@@ -209,12 +193,13 @@ impl Site {
     fn merged_pools(
         &self,
         workload: &Workload,
-        found: &mut SimulatedMachine,
+        source: &mut ProcessorsSource,
+        left_out: &mut Vec<LeftOut>,
     ) -> Result<Pools<'_>, SiteError> {
         if let Some(nodes) = self.nodes()? {
             let usable = self.usable_nodes(&nodes, &Reservations::default());
             if usable.iter().any(|node| node.host != usable[0].host) {
-                found.left_out.push(LeftOut {
+                left_out.push(LeftOut {
                     what: "the hosts of jobs without `select` in the log".to_owned(),
                     jobs: workload.jobs().len(),
                 });
@@ -232,7 +217,7 @@ impl Site {
                 Need::Processors,
             ));
         };
-        found.source = ProcessorsSource::Log;
+        *source = ProcessorsSource::Log;
         Ok(Pools::of_processors(self, processors))
     }
 
