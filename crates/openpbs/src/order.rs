@@ -156,7 +156,7 @@ impl<'a> Order<'a> {
 
     /// Orders scored jobs.
     pub fn order(&self, scores: Scores, table: &JobTable) -> Ordered {
-        let comparison = JobComparison::new(self, &scores, table);
+        let comparison = self.comparison(&scores, table);
         let mut rows: Vec<_> = (0..table.len()).collect();
         rows.retain(|&row| scores.is_scored(row));
         // they are evaluated queue by queue, and within a queue in the order of submission
@@ -237,7 +237,7 @@ impl Competition {
 impl Order<'_> {
     /// The jobs that a job competes with. The job itself need not be considered.
     pub fn competition(&self, ranking: &Ranking, table: &JobTable, row: usize) -> Competition {
-        let comparison = JobComparison::new(self, ranking.scores(), table);
+        let comparison = self.comparison(ranking.scores(), table);
         let is_express = comparison.is_express(row);
         let mut others = ranking.order().to_vec();
         others.retain(|&other| other != row);
@@ -253,8 +253,8 @@ impl Order<'_> {
         };
         for other in others {
             if comparison.is_express(other) == is_express {
-                let is_before = comparison.compare_equal_values(other, row).is_lt();
-                competition.competitors.push((other, is_before));
+                let (_, by_other) = comparison.decide_equal_values(other, row);
+                competition.competitors.push((other, by_other.is_lt()));
             } else if !is_express {
                 competition.always_ahead += 1;
             }
@@ -374,45 +374,6 @@ pub struct JobComparison<'t> {
 }
 
 impl<'t> JobComparison<'t> {
-    fn new(rules: &Order<'_>, scores: &Scores, table: &'t JobTable) -> Self {
-        let mut comparison = Self {
-            table,
-            values: scores.values(),
-            queues: rules.queues(table),
-            not_considered: vec![None; table.len()],
-            express: Vec::new(),
-            paths: SharePaths::default(),
-            keys: Vec::new(),
-        };
-        for queue in table.queues() {
-            comparison.express.push(rules.is_express(queue));
-        }
-        let mut without_shares = Vec::new();
-        if let Some(tree) = rules.active_tree() {
-            for entity in table.entities() {
-                let has_none = perc(tree, entity) == Some(0.0);
-                without_shares.push(has_none && rules.config.fairshare_enforce_no_shares);
-                let node = tree.tree().find(entity);
-                let path = node.map(|node| tree.path(node));
-                comparison.paths.0.push(path.unwrap_or_default());
-            }
-        }
-        for row in table.considered_rows() {
-            let has_no_shares = without_shares.get(table.entity_index(row)) == Some(&true);
-            comparison.not_considered[row] = if has_no_shares {
-                Some(NotConsidered::NoShares)
-            } else {
-                let has_error = scores.error(row).is_some();
-                NotConsidered::by_threshold(comparison.values[row], rules.threshold, has_error)
-            };
-        }
-        for key in rules.job_sort_keys() {
-            let values = comparison.key_values(key, rules.tree);
-            comparison.keys.push(values);
-        }
-        comparison
-    }
-
     fn is_runnable(&self, row: usize) -> bool {
         self.table.is_considered(row) && self.not_considered[row].is_none()
     }
@@ -460,11 +421,7 @@ impl<'t> JobComparison<'t> {
         }
     }
 
-    /// Compares two jobs whose values are equal.
-    fn compare_equal_values(&self, left: usize, right: usize) -> Ordering {
-        self.decide_equal_values(left, right).1
-    }
-
+    /// The same of two jobs whose values are equal.
     fn decide_equal_values(&self, left: usize, right: usize) -> (Criterion, Ordering) {
         let table = self.table;
         let by_share = self
@@ -533,7 +490,42 @@ fn column_of(key: &SortKey) -> Option<&str> {
 impl Order<'_> {
     /// Compares jobs by the criteria.
     pub fn comparison<'t>(&self, scores: &Scores, table: &'t JobTable) -> JobComparison<'t> {
-        JobComparison::new(self, scores, table)
+        let mut comparison = JobComparison {
+            table,
+            values: scores.values(),
+            queues: self.queues(table),
+            not_considered: vec![None; table.len()],
+            express: Vec::new(),
+            paths: SharePaths::default(),
+            keys: Vec::new(),
+        };
+        for queue in table.queues() {
+            comparison.express.push(self.is_express(queue));
+        }
+        let mut without_shares = Vec::new();
+        if let Some(tree) = self.active_tree() {
+            for entity in table.entities() {
+                let has_none = perc(tree, entity) == Some(0.0);
+                without_shares.push(has_none && self.config.fairshare_enforce_no_shares);
+                let node = tree.tree().find(entity);
+                let path = node.map(|node| tree.path(node));
+                comparison.paths.0.push(path.unwrap_or_default());
+            }
+        }
+        for row in table.considered_rows() {
+            let has_no_shares = without_shares.get(table.entity_index(row)) == Some(&true);
+            comparison.not_considered[row] = if has_no_shares {
+                Some(NotConsidered::NoShares)
+            } else {
+                let has_error = scores.error(row).is_some();
+                NotConsidered::by_threshold(comparison.values[row], self.threshold, has_error)
+            };
+        }
+        for key in self.job_sort_keys() {
+            let values = comparison.key_values(key, self.tree);
+            comparison.keys.push(values);
+        }
+        comparison
     }
 
     /// Gives the jobs of the rows of a table what orders them in a cycle: their entities, their values

@@ -849,8 +849,8 @@ enum Arrangement {
     Vscatter,
 }
 
-/// What a job says of other jobs on its vnodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+/// What a job says of other jobs on its vnodes, or has for itself there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub enum Exclusive {
     /// Nothing: the vnodes decide.
     #[default]
@@ -863,22 +863,13 @@ pub enum Exclusive {
     Host,
 }
 
-/// What a vnode says of several jobs on it (`sharing`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sharing {
-    /// `default_shared`: the job decides.
-    #[default]
-    DefaultShared,
-    /// `default_excl`: exclusive unless the job says `shared`.
-    DefaultExcl,
-    /// `default_exclhost`
-    DefaultExclhost,
-    /// `force_excl`: always exclusive.
-    ForceExcl,
-    /// `force_exclhost`
-    ForceExclhost,
-    /// `ignore_excl`: never exclusive.
-    IgnoreExcl,
+/// What a vnode says of several jobs on it (`sharing`): what a job has for itself that says nothing,
+/// and the least and the most that any has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sharing {
+    unsaid: Exclusive,
+    least: Exclusive,
+    most: Exclusive,
 }
 
 /// How a job is placed.
@@ -912,30 +903,40 @@ impl Placing {
 }
 
 impl Sharing {
+    /// `default_shared`: the job decides.
+    pub const DEFAULT: Self = Self {
+        unsaid: Exclusive::Shared,
+        least: Exclusive::Shared,
+        most: Exclusive::Host,
+    };
+
     /// Reads the value of `sharing`; one that is not known is the default.
     pub fn from_name(name: &str) -> Self {
+        use Exclusive::{Host, Shared, Vnode};
+
+        let [mut unsaid, mut least, mut most] = [Shared, Shared, Host];
         match name {
-            "default_excl" => Self::DefaultExcl,
-            "default_exclhost" => Self::DefaultExclhost,
-            "force_excl" => Self::ForceExcl,
-            "force_exclhost" => Self::ForceExclhost,
-            "ignore_excl" => Self::IgnoreExcl,
-            _ => Self::DefaultShared,
+            "default_excl" => unsaid = Vnode,
+            "default_exclhost" => unsaid = Host,
+            "force_excl" => least = Vnode,
+            "force_exclhost" => least = Host,
+            "ignore_excl" => most = Shared,
+            _ => {}
+        }
+        Self {
+            unsaid,
+            least,
+            most,
         }
     }
 
     /// What a job has for itself on such a vnode.
-    fn alone(self, exclusive: Exclusive) -> Exclusive {
-        match (self, exclusive) {
-            (Self::IgnoreExcl, _) => Exclusive::Shared,
-            (Self::ForceExclhost, _)
-            | (Self::DefaultExclhost, Exclusive::Unsaid)
-            | (_, Exclusive::Host) => Exclusive::Host,
-            (Self::ForceExcl, _)
-            | (Self::DefaultExcl, Exclusive::Unsaid)
-            | (_, Exclusive::Vnode) => Exclusive::Vnode,
-            (_, Exclusive::Unsaid | Exclusive::Shared) => Exclusive::Shared,
-        }
+    fn alone(self, said: Exclusive) -> Exclusive {
+        let wanted = match said {
+            Exclusive::Unsaid => self.unsaid,
+            _ => said,
+        };
+        wanted.max(self.least).min(self.most)
     }
 }
 

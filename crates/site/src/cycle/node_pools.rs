@@ -106,14 +106,14 @@ impl Site {
 }
 
 impl<'s> Pools<'s> {
-    /// No pool.
-    fn none(site: &'s Site) -> Self {
+    /// One count of processors.
+    pub fn of_processors(site: &'s Site, processors: u32) -> Self {
         Self {
             site,
             names: vec![PROCESSORS.into()],
-            pools: Vec::new(),
-            queues: Vec::new(),
-            hosts: Vec::new(),
+            pools: vec![vec![processors.into()]],
+            queues: vec![None],
+            hosts: vec![0],
             nodes: Vec::new(),
             pool_of_node: HashMap::new(),
             pool_of_reserved: HashMap::new(),
@@ -125,16 +125,6 @@ impl<'s> Pools<'s> {
             known_lists: HashMap::new(),
             sets: Vec::new(),
             known_sets: HashMap::new(),
-        }
-    }
-
-    /// One count of processors.
-    pub fn of_processors(site: &'s Site, processors: u32) -> Self {
-        Self {
-            pools: vec![vec![processors.into()]],
-            queues: vec![None],
-            hosts: vec![0],
-            ..Self::none(site)
         }
     }
 
@@ -172,8 +162,13 @@ impl<'s> Pools<'s> {
                 Need::Processors,
             ));
         };
-        let mut made = Self::none(site);
-        made.other_attributes.clone_from(&nodes.other_attributes);
+        let mut made = Self {
+            pools: Vec::new(),
+            queues: Vec::new(),
+            hosts: Vec::new(),
+            other_attributes: nodes.other_attributes.clone(),
+            ..Self::of_processors(site, 0)
+        };
         made.names.extend(site.counted_resources()?);
         made.names.extend(on_no_node(site, jobs, &made.names));
         if has_exclusive(&nodes, jobs) {
@@ -486,7 +481,7 @@ fn on_no_node(site: &Site, jobs: &[QueuedJob], on_nodes: &[Box<str>]) -> BTreeSe
 /// Whether a node or a job may have a node for itself.
 fn has_exclusive(nodes: &Nodes, jobs: &[QueuedJob]) -> bool {
     let mut nodes = nodes.nodes.iter();
-    nodes.any(|node| Sharing::from_name(&node.sharing) != Sharing::default())
+    nodes.any(|node| Sharing::from_name(&node.sharing) != Sharing::DEFAULT)
         || jobs.iter().any(|job| {
             let exclusive = Placing::from_words(&job.place).exclusive;
             matches!(exclusive, Exclusive::Vnode | Exclusive::Host)
