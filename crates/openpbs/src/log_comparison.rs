@@ -71,13 +71,6 @@ pub struct OtherFormula {
     pub scores: Scores,
 }
 
-impl OtherFormula {
-    fn gives(&self, row: usize, digits: &str) -> bool {
-        let score = self.scores.get(row);
-        score.is_some_and(|score| logged(score.value) == digits)
-    }
-}
-
 /// A file that the site lacks, so that an input is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NotCaptured {
@@ -108,35 +101,6 @@ pub struct Explanation {
     pub seconds: Option<i64>,
     /// The same in words.
     pub why: String,
-}
-
-impl Explanation {
-    fn new(kind: CauseKind, why: String) -> Self {
-        Self {
-            kind,
-            seconds: None,
-            why,
-        }
-    }
-
-    fn of_moment(seconds: i64) -> Self {
-        let direction = if seconds > 0 { "later" } else { "earlier" };
-        let why = format!("eligible_time is {} s {direction}", seconds.unsigned_abs());
-        Self {
-            seconds: Some(seconds),
-            ..Self::new(CauseKind::EligibleTime, why)
-        }
-    }
-
-    fn of_decays(times: i32) -> Self {
-        let direction = if times > 0 { "more" } else { "less" };
-        let often = match times.unsigned_abs() {
-            1 => "once".to_owned(),
-            times => format!("{times} times"),
-        };
-        let why = format!("all usage has decayed {often} {direction}");
-        Self::new(CauseKind::Decayed(times), why)
-    }
 }
 
 impl Serialize for Explanation {
@@ -357,7 +321,8 @@ impl<'a> Comparison<'a> {
                 shift = shift.or(Some(*seconds));
             }
             if ours.is_some() && is_value {
-                explanations.extend(self.explain(*one, (row, digits)));
+                let exact = self.exactly(*one, (row, digits));
+                explanations.extend(exact.map(|one| self.explanation(one)));
             }
         }
         if ours.is_none() && is_value {
@@ -421,10 +386,11 @@ impl<'a> Comparison<'a> {
 /// through its array. Other exclusions explain nothing, because they held then too.
 fn explain_exclusion(exclusion: &Exclusion) -> Option<Explanation> {
     match exclusion {
-        Exclusion::Over(_) | Exclusion::Subjob => {
-            let why = format!("the job is not evaluated now: {exclusion}");
-            Some(Explanation::new(CauseKind::NotWaiting, why))
-        }
+        Exclusion::Over(_) | Exclusion::Subjob => Some(Explanation {
+            kind: CauseKind::NotWaiting,
+            seconds: None,
+            why: format!("the job is not evaluated now: {exclusion}"),
+        }),
         _ => None,
     }
 }
@@ -618,7 +584,11 @@ impl<'a> Comparison<'a> {
         if different.is_empty() {
             return Vec::new();
         }
-        if let Some(other) = self.other_formula(all, different) {
+        // another formula has to give more than the one that is compared
+        let other = self.best_of(self.queue.others, all, Hypothesis::Formula);
+        if let Some((given, other)) = other
+            && given > all.len() - different.len()
+        {
             return vec![Hypothesis::Formula(other)];
         }
         if self.unexplained_cycles >= MAX_UNEXPLAINED {
@@ -640,48 +610,72 @@ impl<'a> Comparison<'a> {
         found.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// What explains the digits of a job by a hypothesis; `None` if it does not give them. For
-    /// `eligible_time`, the exact number of seconds with which it does, as the server computes the
-    /// times of a cycle's jobs one after the other.
-    fn explain(
+    /// The hypothesis, if it gives the digits of a job. For `eligible_time`, with the exact number of
+    /// seconds with which it does, as the server computes the times of a cycle's jobs one after the
+    /// other.
+    fn exactly(
         &mut self,
         hypothesis: Hypothesis<'a>,
         (row, digits): Digits<'_>,
-    ) -> Option<Explanation> {
-        match hypothesis {
-            Hypothesis::Formula(other) if other.gives(row, digits) => {
-                let why = format!("the formula of {} gives it", other.origin);
-                let kind = CauseKind::Formula {
-                    origin: other.origin.clone(),
-                    text: other.text.clone(),
-                };
-                return Some(Explanation::new(kind, why));
-            }
-            Hypothesis::Formula(_) => {}
+    ) -> Option<Hypothesis<'a>> {
+        let value = match hypothesis {
+            Hypothesis::Formula(other) => other.scores.get(row)?.value,
             Hypothesis::EligibleTime(seconds) => {
                 for more in [0, 1, -1] {
                     let seconds = seconds.saturating_add(more);
                     if let Some(value) = self.value_after(row, seconds)
                         && logged(value) == digits
                     {
-                        return Some(Explanation::of_moment(seconds));
+                        return Some(Hypothesis::EligibleTime(seconds));
                     }
                 }
+                return None;
             }
             Hypothesis::Decayed(index) => {
                 let entity = self.queue.tree?.tree().find(self.queue.table.entity(row))?;
-                let (times, of_entities) = &self.decayed[index];
-                let (times, shares) = (*times, *of_entities.get(&entity)?);
-                let value = self.value_with(row, |name| {
+                let shares = *self.decayed[index].1.get(&entity)?;
+                self.value_with(row, |name| {
                     let input = FairshareInput::from_name(name)?;
                     Some(NumberMode::OpenPbs.fairshare(fairshare_number(input, &shares)))
-                })?;
-                if logged(value) == digits {
-                    return Some(Explanation::of_decays(times));
-                }
+                })?
             }
+        };
+        (logged(value) == digits).then_some(hypothesis)
+    }
+
+    fn explanation(&self, hypothesis: Hypothesis<'a>) -> Explanation {
+        let mut exact_seconds = None;
+        let (kind, why) = match hypothesis {
+            Hypothesis::Formula(OtherFormula { origin, text, .. }) => (
+                CauseKind::Formula {
+                    origin: origin.clone(),
+                    text: text.clone(),
+                },
+                format!("the formula of {origin} gives it"),
+            ),
+            Hypothesis::EligibleTime(seconds) => {
+                exact_seconds = Some(seconds);
+                let direction = if seconds > 0 { "later" } else { "earlier" };
+                let by = seconds.unsigned_abs();
+                let why = format!("eligible_time is {by} s {direction}");
+                (CauseKind::EligibleTime, why)
+            }
+            Hypothesis::Decayed(index) => {
+                let (times, _) = self.decayed[index];
+                let direction = if times > 0 { "more" } else { "less" };
+                let often = match times.unsigned_abs() {
+                    1 => "once".to_owned(),
+                    times => format!("{times} times"),
+                };
+                let why = format!("all usage has decayed {often} {direction}");
+                (CauseKind::Decayed(times), why)
+            }
+        };
+        Explanation {
+            kind,
+            seconds: exact_seconds,
+            why,
         }
-        None
     }
 
     /// A file that the site lacks, so that an input of this job is not known.
@@ -701,21 +695,6 @@ impl<'a> Comparison<'a> {
     fn lacks(&self, name: &str, row: usize) -> bool {
         let column = self.queue.table.column(name);
         self.queue.program.slot(name).is_some() && !column.is_some_and(|column| column.is_set(row))
-    }
-
-    /// The other formula that gives most values of a cycle, and more than the one that is compared.
-    fn other_formula(
-        &self,
-        all: &[Digits<'_>],
-        different: &[Digits<'_>],
-    ) -> Option<&'a OtherFormula> {
-        self.queue.others.iter().find(|other| {
-            let mut given = 0;
-            for (row, digits) in all {
-                given += usize::from(other.gives(*row, digits));
-            }
-            2 * given > all.len() && given > all.len() - different.len()
-        })
     }
 
     /// The change of `eligible_time` of a cycle, and how many of some lines it gives.
@@ -739,7 +718,7 @@ impl<'a> Comparison<'a> {
         let mut candidates = vec![seconds];
         let hypothesis = Hypothesis::EligibleTime(seconds);
         for &line in different {
-            if candidates.len() <= SAMPLE && self.explain(hypothesis, line).is_none() {
+            if candidates.len() <= SAMPLE && self.exactly(hypothesis, line).is_none() {
                 counted.push(line);
                 candidates.extend(self.nearest_shift(line));
             }
@@ -769,7 +748,7 @@ impl<'a> Comparison<'a> {
         for candidate in candidates {
             let mut given = 0;
             for line in lines {
-                given += usize::from(self.explain(hypothesis(candidate), *line).is_some());
+                given += usize::from(self.exactly(hypothesis(candidate), *line).is_some());
             }
             if 2 * given > lines.len() && best.is_none_or(|(most, _)| given > most) {
                 best = Some((given, candidate));

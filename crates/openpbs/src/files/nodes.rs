@@ -729,7 +729,7 @@ mod tests {
             .map(|node| (&*node.node, node.amounts.len()))
             .collect();
         assert_eq!(nodes, [("a", 2), ("b", 1), ("c[0]", 1)]);
-        assert_eq!(standing.nodes[0].amounts[1], ("mem".into(), 1 << 20));
+        assert_eq!(standing.nodes[0].amounts["mem"], 1 << 20);
         assert!(!unconfirmed.is_confirmed && unconfirmed.nodes.is_empty());
     }
 
