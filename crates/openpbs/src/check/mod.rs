@@ -283,6 +283,7 @@ impl Checked {
                 program,
                 schema,
                 site,
+                findings: Vec::new(),
             }
             .findings(),
         );
@@ -308,7 +309,10 @@ impl Checked {
             ));
         }
         // the formula alone says why the values are equal
-        if has_code(&findings, Code::ConstantValue) {
+        if findings
+            .iter()
+            .any(|found| found.code == Code::ConstantValue)
+        {
             findings.retain(|found| found.code != Code::OneValueForAll);
         }
         let findings = findings.into_iter();
@@ -348,10 +352,6 @@ impl Checked {
         let mut findings = self.findings.iter();
         findings.any(|found| found.severity == Severity::Error)
     }
-}
-
-fn has_code(findings: &[Diagnostic], code: Code) -> bool {
-    findings.iter().any(|found| found.code == code)
 }
 
 /// The waiting rows whose values do not exceed the threshold.

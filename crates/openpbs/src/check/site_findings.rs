@@ -31,58 +31,64 @@ pub(super) struct SiteFormula<'a> {
     pub(super) program: Option<&'a Program>,
     pub(super) schema: &'a Schema,
     pub(super) site: &'a SiteFacts<'a>,
+    /// What was found so far.
+    pub(super) findings: Vec<Diagnostic>,
 }
 
 impl SiteFormula<'_> {
     /// All of them.
-    pub(super) fn findings(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
+    pub(super) fn findings(mut self) -> Vec<Diagnostic> {
         if let Some(server) = self.site.server {
-            findings.extend(self.disabled_eligible_time(server));
-            findings.extend(self.defects(server));
+            self.disabled_eligible_time(server);
+            self.defects(server);
         }
         if let Some(config) = self.site.config {
-            findings.extend(self.other_orderings(config));
+            self.other_orderings(config);
         }
-        findings.extend(self.hidden_resources());
+        self.hidden_resources();
         if let Some(queue) = self.site.queue {
-            self.on_queue(&queue, &mut findings);
+            self.on_queue(&queue);
         }
-        findings
+        self.findings
     }
 
-    fn on_queue(&self, queue: &ScoredQueue<'_>, findings: &mut Vec<Diagnostic>) {
+    fn on_queue(&mut self, queue: &ScoredQueue<'_>) {
         let table = queue.table;
         if let Some(queues) = self.site.queues {
-            findings.extend(self.without_default(table, queues));
+            self.without_default(table, queues);
         }
-        findings.extend(self.without_walltime(table));
+        self.findings.extend(self.without_walltime(table));
         if let Some(total) = self.site.server.and_then(ServerSettings::total_jobs) {
-            findings.extend(self.missing_jobs(table, total));
+            self.missing_jobs(table, total);
         }
         if self.site.threshold.is_none() {
-            findings.extend(self.under_default_threshold(queue));
+            self.findings.extend(self.under_default_threshold(queue));
         }
         let mut ties = None;
         if queue.precision == ScorePrecision::Float32 {
-            findings.extend(self.truncated_amounts(table));
+            self.truncated_amounts(table);
             if let Some(tree) = queue.tree {
-                findings.extend(self.truncated_shares(table, tree));
+                self.truncated_shares(table, tree);
             }
             ties = self.rounding_ties(queue);
-            findings.extend(ties.clone());
-            findings.extend(first_evaluation(table, queue.ranking));
+            self.findings.extend(ties.clone());
+            self.findings.extend(first_evaluation(table, queue.ranking));
         }
-        findings.extend(self.unused_resources(table));
+        self.unused_resources(table);
         if ties.is_none() {
-            findings.extend(self.one_value(queue));
+            self.findings.extend(self.one_value(queue));
         }
         if let Some(program) = self.program {
-            findings.extend(self.idle_summands(program, queue));
+            self.idle_summands(program, queue);
         }
         if let Some(bound) = self.site.threshold {
-            findings.extend(self.useless_threshold(queue, bound));
+            self.findings.extend(self.useless_threshold(queue, bound));
         }
+    }
+
+    fn add(&mut self, code: Code, span: Span, message: String, help: impl Into<Message>) {
+        let found = Diagnostic::new(code, message, span).with_help(help);
+        self.findings.push(found);
     }
 
     /// A finding on the whole formula.
@@ -91,8 +97,7 @@ impl SiteFormula<'_> {
     }
 
     /// A finding for each resource whose amount in some job is above 0 and reaches the formula as 0.
-    fn truncated_amounts(&self, table: &JobTable) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
+    fn truncated_amounts(&mut self, table: &JobTable) {
         for (name, TruncatedToZero { jobs, amount, job }) in table.truncated_amounts() {
             let Some(span) = self.expr.first_use(name) else {
                 continue;
@@ -101,14 +106,12 @@ impl SiteFormula<'_> {
             let message =
                 format!("the `{name}` of {jobs} reaches the formula as 0: {amount} in `{job}`");
             let help = "OpenPBS prints amounts with four decimals, and none where the first three are zeros: use a smaller unit";
-            findings.push(Diagnostic::new(Code::TruncatedAmount, message, span).with_help(help));
+            self.add(Code::TruncatedAmount, span, message, help);
         }
-        findings
     }
 
     /// A finding for each fair-share name whose number is above 0 for some entity and is printed as 0.
-    fn truncated_shares(&self, table: &JobTable, backend: &dyn FairShare) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
+    fn truncated_shares(&mut self, table: &JobTable, backend: &dyn FairShare) {
         for (name, input) in FairshareInput::NAMES {
             let Some(span) = self.expr.first_use(name) else {
                 continue;
@@ -130,23 +133,19 @@ impl SiteFormula<'_> {
             let message = format!("the `{name}` of {entities} is printed as 0.000000: {names}");
             let help = "the scheduler passes fair-share numbers with six decimals; give such entities more shares, or bound the \
                     name from below: `max(…, 1e-6)`";
-            findings.push(
-                Diagnostic::new(Code::TruncatedShare, message, span)
-                    .with_label(format!("{first:.3e} in the tree"))
-                    .with_help(help),
-            );
+            let found = Diagnostic::new(Code::TruncatedShare, message, span);
+            let found = found.with_label(format!("{first:.3e} in the tree"));
+            self.findings.push(found.with_help(help));
         }
-        findings
     }
 
     /// A finding for each resource in the formula that no considered job has.
-    fn unused_resources(&self, table: &JobTable) -> Vec<Diagnostic> {
+    fn unused_resources(&mut self, table: &JobTable) {
         let considered = table.considered_rows().count();
         if considered == 0 {
-            return Vec::new();
+            return;
         }
         let jobs = count(considered, "considered job");
-        let mut findings = Vec::new();
         for (name, column) in table.columns() {
             // the amount of a string is 0 for the job that has it, too
             if self.is_resource(name)
@@ -158,10 +157,9 @@ impl SiteFormula<'_> {
                     "`{name}` is 0 for every job of the queue: none of {jobs} has this resource"
                 );
                 let help = "jobs that do not request a resource, and get no default when they are queued, have 0";
-                findings.push(Diagnostic::new(Code::UnusedResource, message, span).with_help(help));
+                self.add(Code::UnusedResource, span, message, help);
             }
         }
-        findings
     }
 
     /// A finding if all considered jobs, and more than one, have the same value without an error.
@@ -192,7 +190,7 @@ impl SiteFormula<'_> {
     /// A finding for each summand that decides the order of no neighbours, or of almost none, because
     /// its values vary far less than those of another. As long as nothing has run, a summand that
     /// depends on usage says nothing about later.
-    fn idle_summands(&self, program: &Program, queue: &ScoredQueue<'_>) -> Vec<Diagnostic> {
+    fn idle_summands(&mut self, program: &Program, queue: &ScoredQueue<'_>) {
         let table = queue.table;
         let mut rows = Vec::new();
         for row in table.considered_rows() {
@@ -203,50 +201,77 @@ impl SiteFormula<'_> {
             }
         }
         let Some(columns) = SummandColumns::new(program, self.schema, table, &rows) else {
-            return Vec::new();
+            return;
         };
         let ranges = &columns.ranges;
         let summands = ranges.iter();
         let Some(widest) = summands.max_by(|left, right| width(left).total_cmp(&width(right)))
         else {
-            return Vec::new();
+            return;
         };
         // the jobs are ordered only if some summand may decide nothing
         if !ranges.iter().any(|summand| is_narrow(summand, widest)) {
-            return Vec::new();
+            return;
         }
         let (decided, pairs) = columns.decided_pairs();
         let is_unused = queue.tree.is_some_and(PbsTree::is_unused);
-        let mut findings = Vec::new();
         for (summand, decided) in ranges.iter().zip(decided) {
             if pairs >= MIN_PAIRS
                 && decided * PAIRS_OF_IDLE <= pairs
                 && is_narrow(summand, widest)
                 && !(is_unused && depends_on_usage(self.expr, summand.span))
             {
-                findings.push(idle_summand(summand, widest, decided, pairs));
+                self.idle_summand(summand, widest, decided, pairs);
             }
         }
-        findings
+    }
+
+    /// The finding on a summand that decides `decided` of the pairs of neighbours.
+    fn idle_summand(
+        &mut self,
+        idle: &SummandRange,
+        widest: &SummandRange,
+        decided: usize,
+        pairs: usize,
+    ) {
+        let text = shortened(&idle.text);
+        let other = shortened(&widest.text);
+        let count = match decided {
+            0 => "none".to_owned(),
+            some => some.to_string(),
+        };
+        let message = format!(
+            "`{text}` decides {count} of {pairs} pairs of neighbours: it ranges from {} to {}, `{other}` from {} to {}",
+            short_number(idle.least),
+            short_number(idle.most),
+            short_number(widest.least),
+            short_number(widest.most)
+        );
+        let factor = short_number(one_digit(width(widest) / width(idle)));
+        let help = format!(
+            "unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
+         about the range of `{other}`"
+        );
+        self.add(Code::IdleSummand, idle.span, message, help);
     }
 
     /// A finding if the formula uses `eligible_time` and the server accrues none.
-    fn disabled_eligible_time(&self, server: &ServerSettings) -> Option<Diagnostic> {
-        let span = self.expr.first_use("eligible_time")?;
-        if server.eligible_time_enable() != Some(false) {
-            return None;
+    fn disabled_eligible_time(&mut self, server: &ServerSettings) {
+        if server.eligible_time_enable() == Some(false)
+            && let Some(span) = self.expr.first_use("eligible_time")
+        {
+            let message =
+                "the server's `eligible_time_enable` is false, so none accrues".to_owned();
+            let help = "qmgr -c 'set server eligible_time_enable = True'";
+            self.add(Code::NoEligibleTime, span, message, help);
         }
-        let message = "the server's `eligible_time_enable` is false, so none accrues";
-        let help = "qmgr -c 'set server eligible_time_enable = True'";
-        Some(Diagnostic::new(Code::NoEligibleTime, message, span).with_help(help))
     }
 
     /// A finding for each known defect of the server's version.
-    fn defects(&self, server: &ServerSettings) -> Vec<Diagnostic> {
+    fn defects(&mut self, server: &ServerSettings) {
         let Some(version) = server.pbs_version() else {
-            return Vec::new();
+            return;
         };
-        let mut findings = Vec::new();
         for Defect {
             issues,
             effect,
@@ -257,17 +282,15 @@ impl SiteFormula<'_> {
             let message = format!(
                 "{effect}, a defect of OpenPBS that states the version {version} (openpbs issues {issues})"
             );
-            findings.push(self.on_formula(Code::DefectOfVersion, message, *help));
+            self.add(Code::DefectOfVersion, self.expr.span(), message, *help);
         }
-        findings
     }
 
     /// A finding for each scheduler setting that orders jobs after the formula.
-    fn other_orderings(&self, config: &SchedConfig) -> Vec<Diagnostic> {
+    fn other_orderings(&mut self, config: &SchedConfig) {
         let fair_share = config.fair_share.prime || config.fair_share.non_prime;
         let keys = &config.job_sort_key;
         let has_keys = !(keys.prime.is_empty() && keys.non_prime.is_empty());
-        let mut findings = Vec::new();
         for (is_set, setting, help) in [
             (
                 fair_share,
@@ -282,10 +305,9 @@ impl SiteFormula<'_> {
         ] {
             if is_set {
                 let message = format!("{setting}: it decides only between jobs of the same value");
-                findings.push(self.on_formula(Code::OtherOrdering, message, help));
+                self.add(Code::OtherOrdering, self.expr.span(), message, help);
             }
         }
-        findings
     }
 
     /// A finding if no waiting job exceeds the threshold, or every one does.
@@ -361,8 +383,7 @@ impl SiteFormula<'_> {
 
     /// A finding for each resource of the formula that waiting jobs lack although new ones of their
     /// queue get it.
-    fn without_default(&self, table: &JobTable, queues: &Queues) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
+    fn without_default(&mut self, table: &JobTable, queues: &Queues) {
         for (name, column) in table.columns() {
             let Some(span) = self.expr.first_use(name) else {
                 continue;
@@ -388,9 +409,8 @@ impl SiteFormula<'_> {
             let help = format!(
                 "the server gives defaults to a job when it is queued, not later: `qalter -l {name}={default} {id}`"
             );
-            findings.push(Diagnostic::new(Code::LacksDefault, message, span).with_help(help));
+            self.add(Code::LacksDefault, span, message, help);
         }
-        findings
     }
 
     /// A finding if running jobs have no walltime.
@@ -411,18 +431,18 @@ impl SiteFormula<'_> {
     }
 
     /// A finding if the document has fewer jobs than the server counts.
-    fn missing_jobs(&self, table: &JobTable, total: u64) -> Option<Diagnostic> {
+    fn missing_jobs(&mut self, table: &JobTable, total: u64) {
         let found = (0..table.len())
             .filter(|&row| !table.state(row).is_over())
             .count();
         if found as u64 >= total {
-            return None;
+            return;
         }
         let jobs = count(found, "job");
         let message = format!("the document of jobs has {jobs}, and the server counts {total}");
         let help = "it is from another moment, or shows only some jobs, as `qstat -u` and a user without rights do: places are \
                 those among these jobs";
-        Some(self.on_formula(Code::MissingJobs, message, help))
+        self.add(Code::MissingJobs, self.expr.span(), message, help);
     }
 
     /// A finding if jobs do not run because of the threshold that is in force where none is set.
@@ -447,8 +467,7 @@ impl SiteFormula<'_> {
 
     /// A finding for each name of the formula that the scheduler defines and the site declares as a
     /// resource too.
-    fn hidden_resources(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
+    fn hidden_resources(&mut self) {
         for name in self.site.hidden {
             if let Some(span) = self.expr.first_use(name) {
                 let message = format!(
@@ -456,11 +475,9 @@ impl SiteFormula<'_> {
                 );
                 let help =
                     "no formula can read a resource of this name: declare it under another one";
-                let found = Diagnostic::new(Code::ResourceNamedAsInput, message, span);
-                findings.push(found.with_help(help));
+                self.add(Code::ResourceNamedAsInput, span, message, help);
             }
         }
-        findings
     }
 
     /// Whether a name is that of a resource of jobs.
@@ -496,34 +513,6 @@ fn is_narrow(summand: &SummandRange, widest: &SummandRange) -> bool {
 
 fn width(summand: &SummandRange) -> f64 {
     summand.most - summand.least
-}
-
-/// The finding on a summand that decides `decided` of the pairs of neighbours.
-fn idle_summand(
-    idle: &SummandRange,
-    widest: &SummandRange,
-    decided: usize,
-    pairs: usize,
-) -> Diagnostic {
-    let text = shortened(&idle.text);
-    let other = shortened(&widest.text);
-    let count = match decided {
-        0 => "none".to_owned(),
-        some => some.to_string(),
-    };
-    let message = format!(
-        "`{text}` decides {count} of {pairs} pairs of neighbours: it ranges from {} to {}, `{other}` from {} to {}",
-        short_number(idle.least),
-        short_number(idle.most),
-        short_number(widest.least),
-        short_number(widest.most)
-    );
-    let factor = short_number(one_digit(width(widest) / width(idle)));
-    let help = format!(
-        "unless it is to decide between equal values only, give it more weight: multiplied by {factor}, it has \
-         about the range of `{other}`"
-    );
-    Diagnostic::new(Code::IdleSummand, message, idle.span).with_help(help)
 }
 
 /// A text of at most 48 characters.
