@@ -533,19 +533,8 @@ impl Goal {
         }
     }
 
-    /// Whether the goal is about some of the jobs and not about all of them.
-    pub fn is_of_some(&self) -> bool {
-        self.condition.is_some() || self.member.is_some()
-    }
-
-    /// Whether any job of a workload is one of those that the goal is about.
-    pub fn concerns_any(&self, workload: &Workload) -> bool {
-        let mut jobs = workload.jobs().iter();
-        jobs.any(|job| self.concerns(workload, job))
-    }
-
     /// Whether the goal is about a job of a workload.
-    pub(super) fn concerns(&self, workload: &Workload, job: &WorkloadJob) -> bool {
+    pub fn concerns(&self, workload: &Workload, job: &WorkloadJob) -> bool {
         if let Some((member, name)) = &self.member
             && *member.names(workload)[member.index_of(job)] != **name
         {

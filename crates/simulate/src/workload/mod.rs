@@ -791,7 +791,14 @@ impl WorkloadBuilder {
         if self.len() >= MAX_JOBS {
             return Err("the workload has too many jobs".into());
         }
-        self.push_amounts(job)?;
+        let mut amounts = Vec::with_capacity(self.read.inputs.len());
+        for input in &self.read.inputs {
+            amounts.push(self.amount(input, job)?);
+        }
+        for (input, amount) in self.read.inputs.iter_mut().zip(amounts) {
+            input.is_set |= amount.is_some();
+            self.read.amounts.push(amount.unwrap_or(Amount::NONE));
+        }
         if job.extent != Extent::Queued {
             self.mentions.end(job.id);
         }
@@ -816,19 +823,6 @@ impl WorkloadBuilder {
             extent: job.extent,
             may_overrun,
         });
-        Ok(())
-    }
-
-    /// Adds what a job has of each input.
-    fn push_amounts(&mut self, job: &LoggedJob<'_>) -> Result<(), Fault> {
-        let mut amounts = Vec::with_capacity(self.read.inputs.len());
-        for input in &self.read.inputs {
-            amounts.push(self.amount(input, job)?);
-        }
-        for (input, amount) in self.read.inputs.iter_mut().zip(amounts) {
-            input.is_set |= amount.is_some();
-            self.read.amounts.push(amount.unwrap_or(Amount::NONE));
-        }
         Ok(())
     }
 

@@ -241,7 +241,7 @@ impl Site {
         let mut reasons: Vec<String> = Vec::new();
         let mut conditional = 0;
         for goal in &goals.goals {
-            if goal.is_of_some() {
+            if goal.condition.is_some() || goal.member.is_some() {
                 conditional += 1;
                 reasons.extend(no_job(goal, workload));
             }
@@ -307,7 +307,8 @@ impl Site {
 
 /// That a goal is about no job of a workload; `None` if it is about some.
 fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
-    if goal.concerns_any(workload) {
+    let mut jobs = workload.jobs().iter();
+    if jobs.any(|job| goal.concerns(workload, job)) {
         return None;
     }
     let mut whose = String::new();
