@@ -226,13 +226,11 @@ impl<'p> WaitingJobs<'p> {
             let queues = &self.order.queues;
             return cycle.run(&mut SortedCandidates::new(queues, jobs, waiting, paths));
         }
-        match &self.ordered {
-            Some(jobs) => cycle.run(&mut OrderedCandidates { jobs, place: 0 }),
-            None => cycle.run(&mut FittingCandidates {
-                waiting: self,
-                last: None,
-            }),
-        }
+        cycle.run(&mut FittingCandidates {
+            waiting: self,
+            last: None,
+            place: 0,
+        })
     }
 
     /// Whether a job is considered: it neither runs, nor is it under the threshold.
@@ -259,32 +257,25 @@ impl<'p> WaitingJobs<'p> {
 type Key = u128;
 
 /// The jobs that fit, by their values, as candidates of one cycle. Few of them start in a cycle, so
-/// that the next one is looked for among all jobs each time.
+/// that the next one is looked for among all jobs each time, unless their order never changes.
 struct FittingCandidates<'c> {
     waiting: &'c WaitingJobs<'c>,
     /// The key of the job that was returned last.
     last: Option<Key>,
+    /// The place after it in the order that never changes.
+    place: usize,
 }
 
 impl Candidates for FittingCandidates<'_> {
     fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
+        if let Some(ordered) = &self.waiting.ordered {
+            let (place, job) = ordered.first(self.place, cycle.wanted())?;
+            self.place = place + 1;
+            return Some(job);
+        }
         let first = self.waiting.first_after(self.last, cycle.wanted())?;
         self.last = Some(first.key);
         Some(first.job)
-    }
-}
-
-/// The jobs that fit, in an order that never changes, from a place on.
-struct OrderedCandidates<'c> {
-    jobs: &'c OrderedJobs,
-    place: usize,
-}
-
-impl Candidates for OrderedCandidates<'_> {
-    fn next(&mut self, cycle: &Cycle<'_>) -> Option<u32> {
-        let (place, job) = self.jobs.first(self.place, cycle.wanted())?;
-        self.place = place + 1;
-        Some(job)
     }
 }
 
