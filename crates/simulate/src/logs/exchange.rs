@@ -246,13 +246,43 @@ pub fn read_native_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     let group = name(&job.group)?.unwrap_or_default();
     let project = name(&job.project)?.unwrap_or_default();
     let queue = name(&job.queue)?.unwrap_or_default();
-    let submit = moment(&job.submit, "`submit` is not a number of seconds")?
-        .ok_or("no time of submission")?;
-    let started = moment(&job.start, "`start` is not a number of seconds")?;
-    let run = run_time(&job.run, started.unwrap_or(submit))?;
+    let submit = read(
+        &job.submit,
+        "`submit` is not a number of seconds",
+        Value::as_f64,
+    )?
+    .ok_or("no time of submission")?;
+    let started = read(
+        &job.start,
+        "`start` is not a number of seconds",
+        Value::as_f64,
+    )?;
+    // a duration such as `01:00:00`, or a number, whose begin and end are rounded, as in SWF
+    let run = read(&job.run, "`run` is not a duration", |run| match run {
+        Value::String(text) => seconds(text),
+        _ => Some(rounded_run(started.unwrap_or(submit), run.as_f64()?)),
+    })?
+    .ok_or("no run time")?;
     let amounts = amounts(&job, builder);
     let resources = &job.resources;
+    let walltime = resources.get("walltime").unwrap_or(&Value::Null);
+    let kind = "`resources.walltime` is not a duration of a second or more";
+    let walltime = read(walltime, kind, |requested| {
+        let requested = match requested {
+            Value::String(text) => seconds(text)?,
+            _ => libm::ceil(requested.as_f64()?) as i64,
+        };
+        (requested > 0).then_some(requested)
+    })?;
     let select = text(resources, "select");
+    let kind = "`resources.ncpus` is not a whole number";
+    let processors = match resources.get("ncpus") {
+        None => processors_of_select(select),
+        Some(ncpus) => read(ncpus, kind, |ncpus| match ncpus {
+            Value::String(text) => text.parse().ok(),
+            _ => integer(ncpus),
+        })?,
+    };
     let logged = LoggedJob {
         id: &id,
         entity: &entity,
@@ -263,11 +293,8 @@ pub fn read_native_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
         queue: &queue,
         submit: nearest(submit),
         run,
-        walltime: resources.get("walltime").map_or(Ok(None), requested_time)?,
-        processors: resources
-            .get("ncpus")
-            .map_or(Ok(processors_of_select(select)), processors)?
-            .ok_or(Fault::NO_PROCESSORS)?,
+        walltime,
+        processors: processors.ok_or(Fault::NO_PROCESSORS)?,
         select,
         place: text(resources, "place"),
         started: started.map(nearest),
@@ -335,56 +362,24 @@ fn amount(value: &Value, source: Option<AmountSource>) -> Cow<'_, str> {
 
 /// A name, which may be a number.
 fn name(value: &Value) -> Result<Option<Cow<'_, str>>, Fault> {
-    match value {
-        Value::Null => Ok(None),
-        Value::String(_) | Value::Number(_) => Ok(Some(amount(value, Some(AmountSource::User)))),
-        _ => required(None, value, "a name is neither a text nor a number"),
-    }
+    let kind = "a name is neither a text nor a number";
+    read(value, kind, |value| {
+        let is_name = value.is_string() || value.is_number();
+        is_name.then(|| amount(value, Some(AmountSource::User)))
+    })
 }
 
-fn moment(value: &Value, kind: &'static str) -> Result<Option<f64>, Fault> {
+/// What is read of a value; the fault of this kind if it is not what it should be.
+fn read<'v, T>(
+    value: &'v Value,
+    kind: &'static str,
+    parse: impl Fn(&'v Value) -> Option<T>,
+) -> Result<Option<T>, Fault> {
     if value.is_null() {
         return Ok(None);
     }
-    required(value.as_f64(), value, kind).map(Some)
-}
-
-/// The run time: a number of seconds, or a duration such as `01:00:00`. Its start and its end are
-/// rounded, as in SWF.
-fn run_time(value: &Value, start: f64) -> Result<i64, Fault> {
-    let run = match value {
-        Value::Null => return Err("no run time".into()),
-        Value::String(text) => seconds(text),
-        _ => value.as_f64().map(|run| rounded_run(start, run)),
-    };
-    required(run, value, "`run` is not a duration")
-}
-
-/// The requested time, rounded up.
-fn requested_time(value: &Value) -> Result<Option<i64>, Fault> {
-    let requested = match value {
-        Value::Null => return Ok(None),
-        Value::String(text) => seconds(text),
-        _ => value.as_f64().map(|requested| libm::ceil(requested) as i64),
-    };
-    let requested = requested.filter(|requested| *requested > 0);
-    let kind = "`resources.walltime` is not a duration of a second or more";
-    required(requested, value, kind).map(Some)
-}
-
-fn processors(value: &Value) -> Result<Option<i64>, Fault> {
-    let number = match value {
-        Value::Null => return Ok(None),
-        Value::String(text) => text.parse().ok(),
-        _ => integer(value),
-    };
-    required(number, value, "`resources.ncpus` is not a whole number").map(Some)
-}
-
-/// What was read of a value, which is not what it should be if nothing was read.
-fn required<T>(read: Option<T>, value: &Value, kind: &'static str) -> Result<T, Fault> {
-    match read {
-        Some(read) => Ok(read),
+    match parse(value) {
+        Some(read) => Ok(Some(read)),
         None => Err(Fault::from(kind).found(&value.to_string())),
     }
 }
