@@ -241,7 +241,7 @@ impl Order<'_> {
         let is_express = comparison.is_express(row);
         let mut others = ranking.order().to_vec();
         others.retain(|&other| other != row);
-        let ranks = comparison.ranks_of_places(ranking, row, others.len() + 1);
+        let ranks = comparison.ranks_of_places(&others, row);
         if comparison.queues.chooses_queue_first {
             others.retain(|&other| table.queue_index(other) == table.queue_index(row));
         }
@@ -321,29 +321,29 @@ impl<'t> JobComparison<'t> {
         if !self.queues.chooses_queue_first {
             return self.sorted(rows);
         }
-        let mut lists = vec![Vec::new(); self.table.queues().len()];
-        for row in rows {
-            lists[self.table.queue_index(row)].push(row);
-        }
+        let mut lists = self.by_queue(rows);
         for list in &mut lists {
             *list = self.sorted(std::mem::take(list));
         }
         self.queues.merged(&lists)
     }
 
-    /// The rank of each place that the job of a row may have, of so many if no queue is chosen first.
-    fn ranks_of_places(&self, ranking: &Ranking, row: usize, places: usize) -> Vec<usize> {
-        if !self.queues.chooses_queue_first {
-            return (1..=places).collect();
-        }
+    /// The rows of each queue.
+    fn by_queue(&self, rows: impl IntoIterator<Item = usize>) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.table.queues().len()];
-        for &other in ranking.order() {
-            if other != row {
-                lists[self.table.queue_index(other)].push(other);
-            }
+        for row in rows {
+            lists[self.table.queue_index(row)].push(row);
+        }
+        lists
+    }
+
+    /// The rank of each place that the job of a row may have beside others.
+    fn ranks_of_places(&self, others: &[usize], row: usize) -> Vec<usize> {
+        if !self.queues.chooses_queue_first {
+            return (1..=others.len() + 1).collect();
         }
         let queue = self.table.queue_index(row);
-        lists[queue].push(row);
+        let lists = self.by_queue(others.iter().copied().chain([row]));
         let mut ranks = Vec::new();
         for (other, rank) in self.queues.merged(&lists).into_iter().zip(1..) {
             if self.table.queue_index(other) == queue {
