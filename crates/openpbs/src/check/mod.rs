@@ -288,7 +288,7 @@ impl Checked {
             .findings(),
         );
         let observed = match queue {
-            Some(queue) => error_findings(queue.table, queue.ranking),
+            Some(queue) => error_findings_of(queue.table, queue.ranking, |_| true),
             None => Vec::new(),
         };
         let ranges = ranges(schema, site);
@@ -333,7 +333,9 @@ impl Checked {
         sort_by_span(&mut findings);
         let ranking = queue.map(|queue| queue.ranking);
         let crashes_scheduler = ranking.is_some_and(crashes_scheduler)
-            || findings.iter().any(predicts_crash)
+            || findings.iter().any(|found| {
+                found.severity == Severity::Error && CRASH_CODES.contains(&found.code)
+            })
             || program.is_some_and(is_always_complex);
         let is_refused = validation.accepted == Some(false);
         Self {
@@ -481,11 +483,6 @@ fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
         && predicted.span.end <= observed.span.end
 }
 
-/// Whether a finding says that the scheduler crashes as soon as the formula is set.
-fn predicts_crash(found: &Diagnostic) -> bool {
-    found.severity == Severity::Error && CRASH_CODES.contains(&found.code)
-}
-
 /// Whether the result is a complex number for every job, whatever the inputs are.
 fn is_always_complex(program: &Program) -> bool {
     let inputs = vec![Value::OfType("float"); program.inputs().len()];
@@ -510,11 +507,6 @@ fn compile_error(program: &Program) -> Option<Diagnostic> {
             "every job gets an error and the value 0; a float such as `1e300` has no such limit",
         ),
     })
-}
-
-/// A finding for each kind of error that jobs have.
-pub fn error_findings(table: &JobTable, ranking: &Ranking) -> Vec<Diagnostic> {
-    error_findings_of(table, ranking, |_| true)
 }
 
 /// A finding for each kind of error that the jobs in rows for which `is_asked_for` holds have, with

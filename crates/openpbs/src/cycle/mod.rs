@@ -241,7 +241,9 @@ impl<'a> Cycle<'a> {
             if let Some(conflict) = self.rules.times.closes(job.queue, self.now) {
                 // its time counts all the same: recorded jobs of closed queues have accrue_type 2
                 self.waits(index, Refusal::Time(conflict), true);
-            } else if let Some(&blocking) = self.held_back_by(job.queue) {
+            } else if let Some(&blocking) =
+                (self.blocked_by.get(&None)).or_else(|| self.blocked_by.get(&Some(job.queue)))
+            {
                 let is_eligible = !self.is_over_soft_limit(index);
                 self.waits(index, Refusal::StrictOrdering(blocking), is_eligible);
             } else {
@@ -361,12 +363,6 @@ impl<'a> Cycle<'a> {
 
     fn reserved(&self, queue: Option<u32>) -> u32 {
         self.reserved.get(&queue).copied().unwrap_or(0)
-    }
-
-    /// The job that holds back those of a queue.
-    fn held_back_by(&self, queue: u32) -> Option<&u32> {
-        let all_queues = self.blocked_by.get(&None);
-        all_queues.or(self.blocked_by.get(&Some(queue)))
     }
 
     /// Section 3: where a job starts now, or why it does not.
@@ -586,12 +582,6 @@ impl Reservations {
         });
     }
 
-    /// The reserved jobs that start between two times.
-    fn starting_within(&self, from: i64, to: i64) -> impl Iterator<Item = &Reserved> {
-        let jobs = self.jobs.iter();
-        jobs.filter(move |reserved| from < reserved.start && reserved.start < to)
-    }
-
     /// Where a job that starts at a time, with this much free then, is placed so that it leaves the
     /// reserved jobs their places (section 3): it fits at its start and at the start of each of
     /// them during its walltime. The error is the first of the reserved jobs that it would delay;
@@ -607,7 +597,10 @@ impl Reservations {
         let mut placement = cycle.fit(index, free).ok_or(None)?;
         // the starts are enough: between two of them jobs only end, and give back
         let mut available = Vec::new();
-        for reserved in self.starting_within(at, end) {
+        for reserved in &self.jobs {
+            if !(at < reserved.start && reserved.start < end) {
+                continue;
+            }
             if available.is_empty() {
                 available.extend_from_slice(free);
             }

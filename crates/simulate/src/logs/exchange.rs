@@ -129,6 +129,7 @@ pub fn read_swf_line(
         run => run.ok_or("no run time")?,
     };
     let processors = builder.processors(Ok(positive(requested)), Ok(positive(allocated)))?;
+    let known_name = |name| if name == "-1" { "" } else { name };
     let [user, group, queue] = [user, group, queue].map(known_name);
     let job = LoggedJob {
         id,
@@ -156,10 +157,6 @@ fn rounded_run(start: f64, run: f64) -> i64 {
 /// A number that is not negative, as one is that is not known.
 fn known(number: f64) -> Option<f64> {
     (number >= 0.0).then_some(number)
-}
-
-fn known_name(name: &str) -> &str {
-    if name == "-1" { "" } else { name }
 }
 
 fn positive(number: i64) -> Option<i64> {

@@ -40,7 +40,7 @@ impl Reader {
             _ if exchange::is_swf(line) => Some(Self::Swf {
                 columns: exchange::columns(line),
             }),
-            _ if pbs::is_accounting(line) => Some(Self::Accounting),
+            _ if pbs::parts(line).is_some() => Some(Self::Accounting),
             _ if exchange::is_native(line) => Some(Self::Native),
             _ => match SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line)) {
                 Some(columns) => Some(Self::Sacct(columns)),

@@ -32,13 +32,8 @@ use crate::log_rules::{Fault, LeftOutReason, processor_count};
 use crate::logs::Fields;
 use crate::workload::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS, WorkloadBuilder};
 
-/// Whether a line is in this format.
-pub fn is_accounting(line: &str) -> bool {
-    parts(line).is_some()
-}
-
 /// The date, the type, the id and the rest of a line; `None` if it is not in this format.
-fn parts(line: &str) -> Option<[&str; 4]> {
+pub fn parts(line: &str) -> Option<[&str; 4]> {
     let (date, rest) = line.split_once(';')?;
     let (kind, rest) = rest.split_once(';')?;
     let (id, rest) = rest.split_once(';')?;

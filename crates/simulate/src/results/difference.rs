@@ -395,16 +395,13 @@ fn block_length(jobs: &[PairedJob]) -> i64 {
     let weeks = seconds as f64 / WEEK as f64;
     let fewest = MIN_BLOCKS as f64 * libm::pow(weeks / WEEKS_OF_MIN_BLOCKS, 2.0 / 3.0).max(1.0);
     let longest = seconds as f64 / fewest.floor();
-    let least = ((BACKLOGS * backlog(jobs)).min(longest) as i64).max(WEEK);
+    // the mean wait of a core hour under the formula where that is longer, in seconds
+    let change = mean_change(jobs, PairedJob::wait_of_core_hours);
+    let backlog = change.old.max(change.new);
+    let least = ((BACKLOGS * backlog).min(longest) as i64).max(WEEK);
     let blocks = (seconds / least).max(1);
     // rounded up, so that the last job is in the last block
     (seconds + blocks - 1) / blocks
-}
-
-/// The mean wait of a core hour under the formula where that is longer, in seconds.
-fn backlog(jobs: &[PairedJob]) -> f64 {
-    let change = mean_change(jobs, PairedJob::wait_of_core_hours);
-    change.old.max(change.new)
 }
 
 /// The greatest p-value that is more than chance where all these changes are tested, so that of
