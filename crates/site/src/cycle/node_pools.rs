@@ -468,7 +468,7 @@ impl Site {
 fn on_no_node(site: &Site, jobs: &[QueuedJob], on_nodes: &[Box<str>]) -> BTreeSet<Box<str>> {
     let mut unknown = BTreeSet::new();
     for chunk in jobs.iter().flat_map(|job| &job.chunks) {
-        for (name, _) in &chunk.amounts {
+        for name in chunk.amounts.keys() {
             let is_reported = matches!(&**name, "mem" | "vmem");
             if site.is_checked(name) && !on_nodes.contains(name) && !is_reported {
                 unknown.insert(name.clone());
