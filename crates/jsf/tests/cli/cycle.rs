@@ -506,20 +506,21 @@ fn what_the_cycle_does_without_is_in_the_headline_where_it_concerns_a_tenth_of_t
     );
 }
 
-/// A suspended job goes on with the rest of its walltime in the cycles after the one that suspended
-/// it, too.
+/// A job that gives way in this cycle waits in the later ones, by which starts are estimated.
 #[test]
-fn the_start_of_a_job_behind_a_suspended_one_is_estimated_by_what_is_left_of_it() {
+fn the_start_of_a_job_is_estimated_behind_one_that_gives_way() {
     let (queue, queues) = express_queue("S");
-    // 1.vm ends at 4600, when 2.vm goes on for the 3100 s that are left of it
     let jobs = fs::read_to_string(queue.0.path().join("jobs")).expect("jobs");
-    let used = r#""stime":1500,"resources_used":{"walltime":500}"#;
     let last =
         r#"{"id":"4.vm","entity":"ada","queue":"workq","resources":{"ncpus":8,"walltime":60}}"#;
-    queue.file("jobs", &(jobs.replace("\"stime\":1500", used) + last));
-    let cycle = queue.cycle(&["--queues", &*queues, "--job", "4"]);
+    queue.file("jobs", &(jobs + last));
+    let cycle = queue.cycle(&["--queues", &*queues, "--job", "2,4"]);
     assert_eq!(cycle["preempted"][0]["id"], "2.vm");
-    assert_eq!(cycle["estimates"], json!([{"id": "4.vm", "start": 7700}]));
+    // 1.vm ends at 4600, when 2.vm goes on for as long as it may run
+    assert_eq!(
+        cycle["estimates"],
+        json!([{"id": "2.vm", "start": 4600}, {"id": "4.vm", "start": 8200}])
+    );
 }
 
 /// The job that started last gives way, and the earlier one goes on.

@@ -177,6 +177,9 @@ impl<'s> CycleMachine<'s> {
                 }
                 CycleEvent::GivesWay(job, method) if method != PreemptionMethod::Delete => {
                     jobs[job as usize].subjobs = 1;
+                    if !rows.contains(&(job as usize)) {
+                        rows.push(job as usize);
+                    }
                 }
                 _ => {}
             }
