@@ -93,7 +93,7 @@ impl Limit {
     }
 
     /// Whether it is one of `max_run` or `max_run_res`.
-    fn is_of_running_jobs(&self) -> bool {
+    pub(super) fn is_of_running_jobs(&self) -> bool {
         !matches!(self.kind, LimitKind::Subjobs | LimitKind::Available)
     }
 }
@@ -213,12 +213,6 @@ impl Limits {
             Some(left) => !limit.is_soft && limit.counted(job) > left,
             None => false,
         })
-    }
-
-    /// The first limit of `max_run` or `max_run_res` that a job would pass.
-    pub(super) fn passed_by_jobs(&self, counts: &Counts, job: &CycleJob) -> Option<usize> {
-        let passed = self.passed(counts, job);
-        passed.filter(|&limit| self.limits[limit].is_of_running_jobs())
     }
 }
 

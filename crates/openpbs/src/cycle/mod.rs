@@ -477,7 +477,8 @@ impl<'a> Cycle<'a> {
         // the scheduler makes its totals with the first job that starts or waits, and only after it
         // has tested that job, which so sees zeros
         let nothing = Counts::none(limits);
-        let mut passed = limits.passed_by_jobs(self.totals.as_ref().unwrap_or(&nothing), job);
+        let mut passed = limits.passed(self.totals.as_ref().unwrap_or(&nothing), job);
+        passed = passed.filter(|&limit| limits.limits[limit].is_of_running_jobs());
         let totals = self.totals.get_or_insert_with(|| limits.running.clone());
         limits.count_considered(totals, job);
         // that limit counts before the one that holds the job back

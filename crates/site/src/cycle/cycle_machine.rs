@@ -8,7 +8,6 @@ use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::Scores;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
     AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, CycleState, Part, Placement,
@@ -17,14 +16,13 @@ use jsf_openpbs::cycle::{
 use jsf_openpbs::files::run_limits::LimitKind;
 use jsf_openpbs::files::run_limits::whole_amount;
 use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
-use jsf_openpbs::order::Order;
 use jsf_openpbs::pbs_tree::{PbsTree, SharePaths};
 use jsf_simulate::Names;
 use jsf_words::count;
 
 use crate::cycle::cycle_settings::LimitedNames;
 use crate::cycle::node_pools::{PROCESSORS, Pools, Reservations, amounts_of};
-use crate::{CycleProcessors, LeftOut, PreemptedJob, Site, SiteError};
+use crate::{LeftOut, PreemptedJob, Site, SiteError};
 
 /// What a cycle runs on.
 pub struct CycleMachine<'s> {
@@ -37,7 +35,7 @@ pub struct CycleMachine<'s> {
     /// The order of the queues of the table.
     pub queues: QueueOrder,
     /// The path of each fair-share entity of the table.
-    paths: SharePaths,
+    pub paths: SharePaths,
 }
 
 /// A running job of which it is not known where it is: its row, and when its walltime ends.
@@ -146,18 +144,6 @@ impl<'s> CycleMachine<'s> {
         let unplaced = made.run_jobs(table, cycle, at, warnings);
         made.run_unplaced(unplaced, warnings);
         Ok(made)
-    }
-
-    /// The processors of the nodes, and those that neither jobs nor reservations hold.
-    pub fn processors(&self) -> CycleProcessors {
-        let [total, free] = self.state.machine.of_first_pools(self.pools.of_nodes(), 0);
-        CycleProcessors { total, free }
-    }
-
-    /// Sets what orders the jobs of the table.
-    pub fn set_order(&mut self, order: &Order<'_>, scores: &Scores, table: &JobTable) {
-        self.queues = order.queues(table);
-        self.paths = order.set_order(&mut self.jobs, scores, table);
     }
 
     /// Lets one cycle decide these rows, of which those stay that still wait.

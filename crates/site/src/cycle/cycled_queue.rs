@@ -277,9 +277,11 @@ impl Site {
             queues: self.queue_times(table.queues(), &machine.reservations),
             ..times
         };
-        let processors = machine.processors();
+        let of_nodes = machine.pools.of_nodes();
+        let [total, free] = machine.state.machine.of_first_pools(of_nodes, 0);
         let order = self.order_rules(tree, threshold);
-        machine.set_order(&order, ranked.ranking.scores(), table);
+        machine.queues = order.queues(table);
+        machine.paths = order.set_order(&mut machine.jobs, ranked.ranking.scores(), table);
         machine.add_preemption(table, &cycle.jobs, tree);
         let mut decided = Decisions::new(table, &cycle.jobs);
         let rows = decided.set_aside(self, &ranked, &machine.reservations, at);
@@ -312,7 +314,7 @@ impl Site {
         left_out.extend(machine.reservations.left_out(table, &machine.pools.nodes));
         Ok(CycledQueue {
             at,
-            processors,
+            processors: CycleProcessors { total, free },
             waiting: decided.waiting(&machine),
             accrue_types: decided.accrue_types(),
             preempted: decided.preempted,
