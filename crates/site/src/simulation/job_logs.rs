@@ -13,8 +13,8 @@ use jsf_ingest::FileKind;
 use jsf_lint::{Interval, Ranges, lint, lint_values};
 use jsf_openpbs::amounts::seconds;
 use jsf_simulate::{
-    FORMATS, Faults, Goal, Goals, LogInputs, LogRules, MAX_RUN_SUBJOBS, Member,
-    Workload, WorkloadBuilder, in_one_line, read_workload, sacct_advice,
+    FORMATS, Faults, Goal, Goals, LogInputs, LogRules, MAX_RUN_SUBJOBS, Member, Workload,
+    WorkloadBuilder, in_one_line, read_workload, sacct_advice,
 };
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::priority::AGE;
