@@ -1,6 +1,7 @@
 //! `jsf cycle`: who starts next, when a job will start, and what is said if that cannot be told.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -836,4 +837,39 @@ fn a_threshold_may_be_tried() {
     let document = Queue::new(JOBS, STRICT).cycle(&["ncpus", "--threshold", "2"]);
     assert_eq!(document["started"], json!([]));
     assert_eq!(document["waiting"].as_array().expect("jobs").len(), 4);
+}
+
+#[test]
+fn subjobs_that_give_way_wait_beside_those_of_their_array_that_are_queued() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let site = folder.path().join("site");
+    let copied = Command::new("cp")
+        .args(["-r", "examples/site"])
+        .arg(&site)
+        .current_dir(jsf_testing::ROOT)
+        .status();
+    assert!(copied.is_ok_and(|status| status.success()));
+    let config = site.join("sched_priv/sched_config");
+    let text = fs::read_to_string(&config).expect("the settings");
+    let text = text.replace("preemptive_sched: false\tALL", "preemptive_sched: true ALL");
+    fs::write(&config, text + "\npreempt_queue_prio: 100\n").expect("a file");
+    let answer = json(&jsf(&[
+        "cycle",
+        "fairshare_factor + queue_priority",
+        "--site",
+        site.to_str().expect("a path"),
+        "--processors",
+        "2000",
+        "--format",
+        "json",
+    ]));
+    let of_array = |list: &Value| {
+        let list = list.as_array().expect("a list").iter();
+        let names = list.map(|one| one["id"].as_str().or(one.as_str()).expect("an id"));
+        names.filter(|id| id.starts_with("184562[")).count()
+    };
+    // `Queued:48`, and those that gave way and start again
+    let gave_way = of_array(&answer["preempted"]);
+    assert!(gave_way > 0);
+    assert_eq!(of_array(&answer["started"]), 48 + gave_way);
 }

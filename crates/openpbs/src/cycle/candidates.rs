@@ -179,7 +179,7 @@ pub struct SortedCandidates<'c> {
     paths: SharePaths,
     /// The jobs of the queues at each place.
     queues: BTreeMap<QueuePlace, VecDeque<u32>>,
-    /// How many subjobs of an array wait, where that is not as before the cycle.
+    /// How many subjobs of each array wait; 1 for another job that waits.
     subjobs: HashMap<u32, u32>,
     /// The place from which on the next queue with jobs is looked for.
     turn: QueuePlace,
@@ -231,6 +231,7 @@ impl<'c> SortedCandidates<'c> {
             is_sorted: false,
         };
         for job in waiting {
+            candidates.subjobs.insert(job, jobs[job as usize].subjobs);
             candidates.push(job);
         }
         candidates
@@ -350,8 +351,7 @@ impl Candidates for SortedCandidates<'_> {
             self.urgent = UrgentJobs::None;
         }
         // an array is one entry, whose subjobs start until one does not
-        let before = self.jobs[job as usize].subjobs;
-        let waiting = self.subjobs.entry(job).or_insert(before);
+        let waiting = self.subjobs.entry(job).or_default();
         *waiting = waiting.saturating_sub(1);
         if *waiting > 0 {
             self.queues.entry(self.last).or_default().push_front(job);
@@ -360,8 +360,12 @@ impl Candidates for SortedCandidates<'_> {
     }
 
     fn add(&mut self, job: u32) {
-        self.subjobs.insert(job, 1);
-        self.push(job);
+        let waiting = self.subjobs.entry(job).or_default();
+        *waiting += 1;
+        // a subjob that gives way waits beside those that its array has still queued
+        if *waiting == 1 {
+            self.push(job);
+        }
     }
 
     fn sort_again(&mut self) {

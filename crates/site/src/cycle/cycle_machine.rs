@@ -162,9 +162,13 @@ impl<'s> CycleMachine<'s> {
                     *waiting = waiting.saturating_sub(1);
                 }
                 CycleEvent::GivesWay(job, method) if method != PreemptionMethod::Delete => {
-                    jobs[job as usize].subjobs = 1;
-                    if !rows.contains(&(job as usize)) {
-                        rows.push(job as usize);
+                    let row = job as usize;
+                    if rows.contains(&row) {
+                        // a subjob beside those of its array that wait already
+                        jobs[row].subjobs += 1;
+                    } else {
+                        jobs[row].subjobs = 1;
+                        rows.push(row);
                     }
                 }
                 _ => {}
