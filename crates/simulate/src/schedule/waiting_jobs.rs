@@ -33,6 +33,9 @@ pub struct WaitingJobs<'p> {
     evaluated: usize,
     /// The row of each job of the workload.
     row_of_job: Vec<u32>,
+    /// How many rows ask for each number of processors: a cycle asks first whether any can fit, and
+    /// looking at all of a long queue would be most of its work.
+    by_processors: BTreeMap<i64, u32>,
     /// Where nothing changes the order of the jobs while they wait.
     ordered: Option<OrderedJobs>,
     scratch: ColumnScratch,
@@ -117,6 +120,7 @@ impl<'p> WaitingJobs<'p> {
             rows: Vec::new(),
             evaluated: 0,
             row_of_job: vec![NO_ROW; workload.jobs().len()],
+            by_processors: BTreeMap::new(),
             ordered: None,
             scratch: ColumnScratch::new(),
             failed: Vec::new(),
@@ -133,6 +137,7 @@ impl<'p> WaitingJobs<'p> {
         if let Some(ordered) = &mut self.ordered {
             ordered.insert(job, of.processors.into(), of.walltime);
         }
+        *self.by_processors.entry(of.processors.into()).or_default() += 1;
         self.rows.push(Row {
             job,
             processors: of.processors.into(),
@@ -155,7 +160,13 @@ impl<'p> WaitingJobs<'p> {
         if let Some(ordered) = &mut self.ordered {
             ordered.remove(job);
         }
-        self.rows.swap_remove(row);
+        let removed = self.rows.swap_remove(row);
+        if let Some(count) = self.by_processors.get_mut(&removed.processors) {
+            *count -= 1;
+            if *count == 0 {
+                self.by_processors.remove(&removed.processors);
+            }
+        }
         self.evaluated -= 1;
         if let Some(moved) = self.rows.get(row) {
             self.row_of_job[moved.job as usize] = row as u32;
@@ -381,7 +392,8 @@ impl WaitingJobs<'_> {
 
     /// Whether a job asks for at most so many processors.
     pub fn has_job_of(&self, processors: i64) -> bool {
-        self.rows.iter().any(|row| row.processors <= processors)
+        let least = self.by_processors.first_key_value();
+        least.is_some_and(|(least, _)| *least <= processors)
     }
 
     /// Notes that a job runs from now on, or waits again. While it runs it does not become older.
