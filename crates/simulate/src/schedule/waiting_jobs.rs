@@ -419,8 +419,10 @@ impl WaitingJobs<'_> {
         let fairshare = fairshare.map(|fairshare| self.assessed(fairshare));
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for &input in &self.inputs {
-            let (mut values, mut is_int) = (Vec::new(), Vec::new());
-            for row in &self.rows[first..] {
+            let rows = &self.rows[first..];
+            let mut values = Vec::with_capacity(rows.len());
+            let mut is_int = Vec::with_capacity(rows.len());
+            for row in rows {
                 let amount = self.amount(input, row, now, fairshare);
                 values.push(amount.value);
                 is_int.push(amount.is_int);
@@ -501,7 +503,8 @@ impl WaitingJobs<'_> {
 
     /// What a job has of an input.
     fn amount(&self, input: Input, row: &Row, now: i64, fairshare: Option<&Fairshare>) -> Amount {
-        let job = &self.workload.jobs()[row.job as usize];
+        // only where it is asked for: the job is elsewhere in memory
+        let job = || &self.workload.jobs()[row.job as usize];
         match (input, fairshare) {
             (Input::Processors, _) => Amount::whole(row.processors),
             (Input::Walltime, _) => Amount::whole(row.walltime),
@@ -509,9 +512,9 @@ impl WaitingJobs<'_> {
             (Input::Age(max_age), _) => {
                 Amount::float(age_factor(row.accrual.eligible_time(now), max_age))
             }
-            (Input::Logged(index), _) => self.workload.amounts(job)[index],
+            (Input::Logged(index), _) => self.workload.amounts(job())[index],
             (Input::Fairshare(input), Some(fairshare)) => {
-                Amount::float(fairshare.numbers[job.entity as usize][input as usize])
+                Amount::float(fairshare.numbers[job().entity as usize][input as usize])
             }
             (Input::Fairshare(_), None) | (Input::Zero, _) => Amount::NONE,
         }
