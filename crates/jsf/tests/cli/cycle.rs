@@ -873,3 +873,34 @@ fn subjobs_that_give_way_wait_beside_those_of_their_array_that_are_queued() {
     assert!(gave_way > 0);
     assert_eq!(of_array(&answer["started"]), 48 + gave_way);
 }
+
+#[test]
+fn jobs_whose_values_are_not_numbers_start_in_the_order_of_the_ranking() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let jobs: Vec<String> = [4, 1, 4, 8]
+        .iter()
+        .zip(1..)
+        .map(|(ncpus, id)| {
+            format!(
+                "\"{id}.s\":{{\"job_state\":\"Q\",\"queue\":\"workq\",\"euser\":\"u\",\"qtime\":{id},\
+                 \"Resource_List\":{{\"ncpus\":{ncpus},\"select\":\"1:ncpus={ncpus}\",\"walltime\":\"01:00:00\"}}}}"
+            )
+        })
+        .collect();
+    let text = format!("{{\"timestamp\":5000,\"Jobs\":{{{}}}}}", jobs.join(","));
+    fs::write(folder.path().join("qstat.json"), text).expect("a file");
+    let private = folder.path().join("sched_priv");
+    fs::create_dir(&private).expect("a folder");
+    let config = "round_robin: False ALL\nby_queue: False ALL\nstrict_ordering: False ALL\n";
+    fs::write(private.join("sched_config"), config).expect("a file");
+    let formula = "nan if ncpus < 4 else ncpus";
+    let site = ["--site", folder.path().to_str().expect("a path")];
+    let format = ["--format", "json"];
+    let ranking = json(&jsf(&[&["rank", formula], &site[..], &format].concat()));
+    let ranked = ids(&ranking["jobs"]);
+    let cycle = ["cycle", formula, "--processors", "1000"];
+    let answer = json(&jsf(&[&cycle[..], &site, &format].concat()));
+    let started = answer["started"].as_array().expect("a list").iter();
+    let started: Vec<&str> = started.filter_map(Value::as_str).collect();
+    assert_eq!(started, ranked);
+}

@@ -190,6 +190,8 @@ pub struct SortedCandidates<'c> {
     /// The place of the queue of the job that was returned last.
     last: QueuePlace,
     is_sorted: bool,
+    /// Whether the jobs were not sorted since they were given, which is in their order.
+    is_as_given: bool,
 }
 
 /// The jobs of express queues, and those that gave way, which come first under `by_queue`.
@@ -229,6 +231,7 @@ impl<'c> SortedCandidates<'c> {
             has_resumed: false,
             last: (0, 0),
             is_sorted: false,
+            is_as_given: true,
         };
         for job in waiting {
             candidates.subjobs.insert(job, jobs[job as usize].subjobs);
@@ -273,7 +276,11 @@ impl<'c> SortedCandidates<'c> {
             let list = list.make_contiguous();
             let has_nan = list.iter().any(|&job| jobs[job as usize].value.is_nan());
             if !cycle.rules.levels.is_preemptive {
-                sort_jobs(list, has_nan, compare);
+                // the scheduler has sorted them once, and to sort numbers and NaN again gives
+                // another order
+                if !(has_nan && self.is_as_given) {
+                    sort_jobs(list, has_nan, compare);
+                }
                 continue;
             }
             let mut keyed = Vec::with_capacity(list.len());
@@ -288,6 +295,7 @@ impl<'c> SortedCandidates<'c> {
             }
         }
         self.is_sorted = true;
+        self.is_as_given = false;
     }
 
     /// Takes the first job of an express queue, or that gave way, unless another one comes before.
