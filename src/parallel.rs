@@ -86,7 +86,7 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec
         let mut others = Vec::new();
         // the calling thread is one of them
         for _ in 1..threads {
-            match Builder::new().spawn_scoped(scope, &work_until_done) {
+            match Builder::new().spawn_scoped(scope, work_until_done) {
                 Ok(thread) => others.push(thread),
                 // where the system starts no more threads, those that there are do all work
                 Err(_) => break,
