@@ -124,21 +124,6 @@ impl FitQuestion {
         Ok(wishes)
     }
 
-    /// How constants are searched that meet goals on a log.
-    pub(crate) fn for_goals(&self, in_force: Option<String>) -> FitOptions {
-        let search = &self.search;
-        let default = FitOptions::default().evaluations;
-        FitOptions {
-            in_force,
-            seed: search.seed,
-            evaluations: search.evaluations.unwrap_or(default),
-            held_out: search.held_out,
-            force: search.force,
-            warm_up: self.log.warm_up_seconds(),
-            simulation: self.log.simulation(self.usage),
-        }
-    }
-
     /// The file of wishes.
     #[cfg(feature = "command")]
     pub(crate) fn wishes_file(&self) -> Option<&PathBuf> {
@@ -206,17 +191,6 @@ impl Default for SearchOptions {
             evaluations: None,
             seed: 1,
             force: false,
-        }
-    }
-}
-
-impl SearchOptions {
-    /// How constants are searched that meet wishes.
-    pub(crate) fn for_wishes(&self) -> WishOptions {
-        let default = WishOptions::default().evaluations;
-        WishOptions {
-            seed: self.seed,
-            evaluations: self.evaluations.unwrap_or(default),
         }
     }
 }
@@ -332,7 +306,12 @@ impl FitAnswer {
         watch: &Watch<'_>,
     ) -> Result<Self, AnswerError> {
         let wishes = question.wishes()?;
-        let options = question.search.for_wishes();
+        let search = &question.search;
+        let default = WishOptions::default();
+        let options = WishOptions {
+            seed: search.seed,
+            evaluations: search.evaluations.unwrap_or(default.evaluations),
+        };
         let fit = fit_wishes(site, template, &wishes, &options, &mut |ended| {
             watch(Some((ended.met, ended.total)))
         });
@@ -370,7 +349,17 @@ impl FitAnswer {
         let Some(goals) = &goals else {
             return Err(AnswerError::question("`goals` are missing"));
         };
-        let options = question.for_goals(in_force);
+        let search = &question.search;
+        let default = FitOptions::default();
+        let options = FitOptions {
+            in_force,
+            seed: search.seed,
+            evaluations: search.evaluations.unwrap_or(default.evaluations),
+            held_out: search.held_out,
+            force: search.force,
+            warm_up: log.warm_up_seconds(),
+            simulation: log.simulation(question.usage),
+        };
         let observer = |progress| {
             watch(match progress {
                 FitProgress::Simulating => None,
