@@ -358,19 +358,15 @@ pub(crate) fn brief_findings<'a>(checked: &Checked, old: Option<&Checked>) -> Op
     // a stable sort: those of a severity stay in the order of the check
     findings.sort_by_key(|(found, _)| found.severity != Severity::Error);
     let mut lines = Vec::new();
-    let mut rest = &findings[..];
-    while let [(found, side), others @ ..] = rest {
+    // warnings of one kind would fill the first screen
+    let alike = findings.chunk_by(|(one, of), (other, side)| {
+        one.severity == Severity::Warning && one.code == other.code && of == side
+    });
+    for alike in alike {
+        let (found, side) = alike[0];
         let mut line = brief_finding(found, side);
-        rest = others;
-        // warnings of one kind would fill the first screen
-        if found.severity == Severity::Warning {
-            let is_alike =
-                |(other, of): &&(&Diagnostic, &str)| other.code == found.code && of == side;
-            let more = others.iter().take_while(is_alike).count();
-            rest = &others[more..];
-            if more > 0 {
-                line += &format!("; {} (--full)", more_findings(more, found.code));
-            }
+        if alike.len() > 1 {
+            line += &format!("; {} (--full)", more_findings(alike.len() - 1, found.code));
         }
         lines.push(line);
     }

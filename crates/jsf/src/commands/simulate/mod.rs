@@ -459,8 +459,11 @@ impl<'a> SimulationAnswer<'a> {
         // the old formula of a comparison may be the one that is mended
         let mut errors = self.new.simulated.schedule.errors.kinds();
         let crashes = errors.any(|(_, error)| error.consequence == Consequence::Crash);
-        let is_usable = |checked: &Checked| !checked.has_errors() && !is_fatal(checked);
-        is_fine && !crashes && self.checked(&self.new).is_none_or(is_usable)
+        let is_usable = match self.checked(&self.new) {
+            Some(checked) => !checked.has_errors() && !is_fatal(checked),
+            None => true,
+        };
+        is_fine && !crashes && is_usable
     }
 
     /// Whether hardly any job waits; the first warning of a side then says so.

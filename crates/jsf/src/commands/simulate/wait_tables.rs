@@ -37,18 +37,23 @@ const FIRST_QUANTITIES: usize = 5;
 /// the use is to the shares.
 fn quantities(side: &SimulatedSide) -> Vec<(&'static str, Cell<'static>)> {
     let all = &side.statistics.summary;
-    let number = |count: usize| Cell::significant(count as f64);
     let mut quantities = vec![
         ("mean wait", Cell::Duration(all.wait.mean)),
         (
             "mean wait per core hour",
             Cell::Duration(all.wait_per_core_hour),
         ),
-        ("waited over 1 d", number(all.waited_over_day)),
-        ("waited over 7 d", number(all.waited_over_week)),
+        ("waited over 1 d", count_cell(all.waited_over_day)),
+        ("waited over 7 d", count_cell(all.waited_over_week)),
         ("longest wait", Cell::Duration(all.wait.max)),
-        ("started within a minute", number(all.started_within_minute)),
-        ("started within an hour", number(all.started_within_hour)),
+        (
+            "started within a minute",
+            count_cell(all.started_within_minute),
+        ),
+        (
+            "started within an hour",
+            count_cell(all.started_within_hour),
+        ),
         ("median wait", Cell::Duration(all.wait.median)),
         ("95 % of the waits", Cell::Duration(all.wait.p95)),
         (
@@ -61,7 +66,7 @@ fn quantities(side: &SimulatedSide) -> Vec<(&'static str, Cell<'static>)> {
             "first submission to last end",
             Cell::Duration(all.makespan as f64),
         ),
-        ("jobs that start", number(all.jobs)),
+        ("jobs that start", count_cell(all.jobs)),
     ];
     // without a job there is no mean
     if all.jobs == 0 {
