@@ -611,7 +611,10 @@ impl SlurmQueue {
                     let waited = i64::try_from(waited).or(Err(wrong))?;
                     job.accrues_from = Some(now.saturating_sub(waited));
                 }
-                _ => others.push((name, value.parse::<f64>().or(Err(wrong))?)),
+                _ => match value.parse::<f64>() {
+                    Ok(number) if number.is_finite() => others.push((name, number)),
+                    _ => return Err(wrong),
+                },
             }
         }
         tres.push(format!("cpu={}", job.cpus));

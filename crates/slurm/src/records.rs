@@ -27,6 +27,8 @@ pub struct Record {
     pub line: usize,
     /// The line on which its last field is.
     last_line: usize,
+    /// Whether it goes on to what the user wrote, which comes after all that is read.
+    reaches_user_text: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,7 +228,7 @@ impl RecordKind {
         let name = name.split(' ').next().unwrap_or_default();
         let record = format!("the record of {} `{name}`", self.what);
         // `scontrol` prints an empty line after it, which a copy may lack
-        if has_last_key_of(last, others) {
+        if last.reaches_user_text || has_last_key_of(last, others) {
             let may_be_cut = format!("{record} may be cut off: the last line has no line end");
             let fault = (!has_line_end).then_some(may_be_cut);
             return (found, fault);
@@ -283,6 +285,7 @@ fn add_fields(record: &mut Record, line: &str, number: usize) {
             }
             // what follows is text of the user
             if matches!(key, "Command" | "Comment" | "WorkDir") {
+                record.reaches_user_text = true;
                 return;
             }
         } else if let Some((_, value)) = &mut field {
@@ -355,9 +358,13 @@ fn version_of(meta: &str) -> Option<String> {
 pub fn record_of(item: &RawValue, keys: &[(&'static str, &'static str)]) -> Result<Record, String> {
     let mut record = Record::default();
     for (key, raw) in entries(item.get()).map_err(|error| error.to_string())? {
-        if let Some(names) = keys.iter().find(|(known, _)| *known == key)
-            && let Some(text) = text_of(raw.get())
-        {
+        let Some(names) = keys.iter().find(|(known, _)| *known == key) else {
+            continue;
+        };
+        if record.has_key(names.1) {
+            return Err(format!("it has `{key}` twice"));
+        }
+        if let Some(text) = text_of(raw.get()) {
             // JSON has no lines
             record.add(*names, &text, 0);
         }
@@ -368,11 +375,16 @@ pub fn record_of(item: &RawValue, keys: &[(&'static str, &'static str)]) -> Resu
 /// A number since 23.02.
 #[derive(Deserialize)]
 struct Flagged<'t> {
+    #[serde(default = "yes")]
     set: bool,
     #[serde(default)]
     infinite: bool,
     #[serde(borrow)]
     number: &'t RawValue,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The text of a value that is set, or the word for an infinite number.

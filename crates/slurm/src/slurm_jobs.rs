@@ -197,7 +197,7 @@ const JOB: RecordKind = RecordKind {
     name: "JobId",
     command: "scontrol show job",
     forms: &[
-        ("Priority", Form::Count),
+        ("Priority", Form::Priority),
         ("Nice", Form::Nice),
         ("TimeLimit", Form::Limit),
         ("SubmitTime", Form::Time),

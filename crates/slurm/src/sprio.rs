@@ -58,7 +58,7 @@ impl Row {
     }
 
     fn partition_points(&self) -> Option<&str> {
-        self.record.all("PARTITION").next_back()
+        self.record.all("PARTITION").nth(1)
     }
 
     /// A component of the priority, a whole number; `TRES` is the sum of those of the resources.
@@ -138,7 +138,7 @@ impl Sprio {
         if self.is_direct(job) {
             return Some(0.0);
         }
-        let mut factor = 0;
+        let mut factor: i64 = 0;
         if let Some(row) = self.row(job) {
             factor = row.record.number("SITE").unwrap_or(0);
         }

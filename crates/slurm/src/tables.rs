@@ -245,8 +245,8 @@ impl<'t> Table<'t> {
                 cluster = Some(other);
                 return None;
             }
-            let is_header =
-                cluster != self.cluster && (line == self.header || spans(line).is_some());
+            // also where the outputs of several calls are one file
+            let is_header = line == self.header || cluster != self.cluster && spans(line).is_some();
             (!is_header).then(|| self.row(Place::line(number), cluster, line))
         })
     }

@@ -112,6 +112,8 @@ const MAX_NICE: i64 = 2_147_483_645;
 pub enum Form {
     Whole,
     Count,
+    /// A count; another column of `squeue` has it as a part of the largest priority.
+    Priority,
     Nice,
     Number,
     Processors,
@@ -127,6 +129,10 @@ impl Form {
         match self {
             Self::Whole => text.parse::<i64>().is_ok(),
             Self::Count => text.parse::<u32>().is_ok(),
+            Self::Priority => {
+                let is_part = text.contains('.') && text.parse().is_ok_and(|part: f64| part <= 1.0);
+                is_part || Self::Count.accepts(text)
+            }
             Self::Nice => nice(text).is_some(),
             Self::Number => text.parse::<f64>().is_ok_and(f64::is_finite),
             Self::Processors => processors(text).is_some(),
@@ -141,7 +147,9 @@ impl Form {
     pub fn expected(self) -> &'static str {
         match self {
             Self::Whole => "a whole number",
-            Self::Count | Self::Processors => "a whole number from 0 to 4294967295",
+            Self::Count | Self::Priority | Self::Processors => {
+                "a whole number from 0 to 4294967295"
+            }
             Self::Nice => "a whole number from -2147483645 to 2147483645",
             Self::Number => "a number",
             Self::Time => "a time such as `2026-11-27T08:54:58`",

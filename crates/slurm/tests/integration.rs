@@ -1,3 +1,4 @@
 //! Slurm's files, as its tools wrote them.
 
+mod damaged;
 mod files;

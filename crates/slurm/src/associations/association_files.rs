@@ -50,10 +50,14 @@ pub fn read_table(table: &Table<'_>, is_sshare: bool) -> Result<Associations, St
     };
     for row in table.rows_of_clusters() {
         let place = row.place;
-        if let Some(above) = row.cluster
-            && records.is_of_other_cluster(place, above)
-        {
-            continue;
+        if let Some(above) = row.cluster {
+            if !records.rows.is_empty() {
+                // the rows above the first line `CLUSTER: name` are of a cluster without a name
+                records.cluster.get_or_insert_default();
+            }
+            if records.is_of_other_cluster(place, above) {
+                continue;
+            }
         }
         let row = row.require_whole()?;
         let cluster = row.cell("Cluster");
@@ -337,6 +341,10 @@ pub fn read_sshare_json(text: &str) -> Result<Associations, String> {
         let entry = record_of(item, &JSON_KEYS).map_err(|error| place.fault(error))?;
         if records.is_of_other_cluster(place, entry.text("Cluster")) {
             continue;
+        }
+        if !entry.has_key("Type") {
+            let fault = "it has no `type`, which says whether it is a user or an account";
+            return Err(place.fault(fault));
         }
         let is_user = entry.text("Type").split(',').any(|kind| kind == "USER");
         let kind = if is_user {

@@ -434,8 +434,12 @@ fn a_broken_entry_of_a_document_is_named() {
     let sound = r#"{"name":"a","parent":"root","shares":3,"usage":5.5,"type":"USER"}"#;
     assert_eq!(tree(&with_entry(sound)).document.nodes[0].usage, Some(5.5));
     for (more, told) in [
-        ("5", "entry 2: the usage of `` is ``"),
-        (r#"{"name":"a"}"#, "entry 2: the usage of `a` is ``"),
+        ("5", "entry 2: it has no `type`"),
+        (r#"{"name":"a"}"#, "entry 2: it has no `type`"),
+        (
+            r#"{"name":"a","type":[]}"#,
+            "entry 2: the usage of `a` is ``",
+        ),
         (
             r#"{"name":"a","parent":"x","shares":3,"usage":5,"type":[]}"#,
             "entry 2: `a` is in `x`, which is not an account",
