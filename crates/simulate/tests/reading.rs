@@ -93,7 +93,7 @@ fn what_is_no_log_is_refused_with_what_it_seems_to_be() {
     );
     assert_eq!(
         refusal("; nothing but a comment\n"),
-        "`file` is another text, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON"
+        "`file` is another text and begins with `; nothing but a comment`, expected a log of jobs: Standard Workload Format, PBS accounting records, `qstat -x -f -F json`, `sacct -P`, the CSV of ALCF or NDJSON"
     );
     assert_eq!(
         refusal("; Version: 2.2\n; MaxProcs: 8\n"),
