@@ -5,7 +5,7 @@
 //! standard error.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -130,7 +130,7 @@ struct CheckQuestion {}
 #[serde(deny_unknown_fields)]
 struct ReplayQuestion {
     /// The scheduler's log.
-    log: String,
+    log: PathBuf,
 }
 
 /// Takes the text that a member of a request has.
@@ -204,7 +204,7 @@ impl AskedSite<'_> {
             }
             "replay" => {
                 let (given, ReplayQuestion { log }) = self.about_formula(members)?;
-                let log = FileSource::Path(log.into());
+                let log = FileSource::Path(log);
                 self.answered(|warnings| ReplayAnswer::new(site, given, log, warnings))
             }
             "simulate" => {
