@@ -156,7 +156,7 @@ pub struct QueueArgs {
     pub site: SiteArgs,
     /// Use X as the job_sort_formula_threshold
     ///
-    /// It counts instead of the server's: a job whose value is at most X does not run
+    /// It replaces the server's: a job whose value is at most X does not run
     #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
     pub threshold: Option<f64>,
 }
@@ -164,7 +164,7 @@ pub struct QueueArgs {
 /// How much is shown to people.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct TextArgs {
-    /// Show everything, and not one screen
+    /// Show everything instead of one screen
     ///
     /// A terminal gets one screen (at most 24 lines, or the environment variable JSF_LINES); a file
     /// or a pipe gets all rows
@@ -224,8 +224,8 @@ impl ReportArgs {
 pub struct CsvArgs {
     /// Guard the cells of CSV for a spreadsheet
     ///
-    /// With --format csv, write a ' before each =, +, - or @ with which a text, or a part of it
-    /// after a separator such as ;, begins, so that the spreadsheet does not compute it
+    /// With --format csv, write a ' before each text, or part of a text after a separator such as ;,
+    /// that begins with =, +, - or @, so that no spreadsheet computes it
     #[arg(long)]
     csv_safe: bool,
 }

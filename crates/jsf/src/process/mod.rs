@@ -143,8 +143,8 @@ Examples:
   jsf capture --without-environment | head -20
 
 The script only reads and needs no root. What it cannot read is noted in missing.txt in the folder that it makes. As root on \
-the PBS server (sudo sh capture.sh my-site) it reads everything. On a login node of Slurm anyone's call does, unless PrivateData \
-hides the jobs of others. Of Slurm's jobs it collects neither names nor commands, folders or comments.")]
+the PBS server (sudo sh capture.sh my-site) it reads everything. On a login node of Slurm any user can run it, unless PrivateData \
+hides the jobs of others. It leaves out the names, commands, folders and comments of Slurm's jobs.")]
     Capture {
         /// Leave out the environments of jobs (Variable_List)
         #[arg(long)]

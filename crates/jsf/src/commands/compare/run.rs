@@ -33,7 +33,7 @@ const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, For
 #[command(
     after_help = "\
 The same jobs are ranked twice: by the old formula, tree, policy, sched_config and threshold, and by the new ones. What \
-is given for neither side is the site's. A formula that is given for one side only is compared with the site's formula. If \
+neither side gives comes from the site. A formula that is given for one side only is compared with the site's formula. If \
 the sides differ in something else (tree, policy …), --old alone is the formula of both sides; so is --new alone if the \
 site has no formula. Without any formula, two trees or policies are compared by fairshare_factor.
 

@@ -23,8 +23,8 @@ preemptive_sched, running jobs of a lower level of preempt_prio give way by pree
 cycle does without, such as checkpoints, is named. A running subjob that `qstat -f` does not list without `-t` holds what its \
 array asks for.
 
-With strict_ordering, the first backfill_depth jobs that do not start are promised a start: at the latest then, as far as \
-walltimes tell. With one --job that neither starts nor is promised a start, jsf runs the cycles at the ends of the running \
+With strict_ordering, the first backfill_depth jobs that do not start are promised a start, at which they start at the \
+latest if walltimes hold. With one --job that neither starts nor is promised a start, jsf runs the cycles at the ends of the running \
 jobs until it starts, without further submissions.
 
 accrue_type in JSON: 0 not yet known, 1 not eligible (eligible_time stands still), 2 eligible, 3 running.

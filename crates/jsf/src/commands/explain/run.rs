@@ -23,7 +23,7 @@ fair-share tree; five jobs ahead and five behind, with the terms that differ mos
 value; and which change of a single input would give a better rank, first what the user can do: ask for less, if the job needs \
 no more, or another queue. Asking for more is never among them.
 
-All searches for one job share a fixed amount of work; what it does not suffice for is said to be unknown.
+All searches for one job share a fixed amount of work; what exceeds it is reported as unknown.
 
 The origin of an input is Resource_List, job (another attribute of the job), queue (its priority), fair-share tree, inputs \
 (given in jsf's own JSON), or unset (the job lacks it, so it is 0).

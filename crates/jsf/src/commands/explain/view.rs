@@ -565,7 +565,12 @@ impl ExplainAnswer<'_> {
             subject += &format!(" ({usage})");
         }
         let costs = cause.gained > 0;
-        subject += if costs { " costs" } else { " gains" };
+        subject += match (costs, cause.inputs.len()) {
+            (true, 1) => " costs",
+            (true, _) => " cost",
+            (false, 1) => " gains",
+            (false, _) => " gain",
+        };
         let side = match cause.against {
             Against::Median => {
                 let places = count(cause.gained.unsigned_abs() as usize, "place");

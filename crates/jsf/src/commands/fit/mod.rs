@@ -53,7 +53,7 @@ pub struct FitQuestion {
     #[serde(deserialize_with = "pairs")]
     #[cfg_attr(feature = "command", arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "goals"))]
     pub(crate) prefer: Vec<String>,
-    /// The order that is wanted
+    /// The wanted order
     ///
     /// Ids of jobs, a line each, best first; blank lines between groups of equals; or `id,score` as
     /// CSV; - is standard input

@@ -33,8 +33,8 @@ const FORMATS: [Format; 5] = [
 /// `jsf simulate`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Jobs are submitted as in the log, and one cycle of OpenPBS's scheduler, by the rules of the site, follows each submission and each \
-end. Without a site the higher value of the formula comes first, then the earlier submission, then the lower id. \
+Jobs are submitted as in the log. After each submission and each end, one cycle of OpenPBS's scheduler runs under the site's \
+rules. Without a site the higher value of the formula comes first, then the earlier submission, then the lower id. \
 docs/simulation.md says what is modelled, how far to trust an interval, what --shake shows and how goals are judged; \
 docs/input.md has the formats of logs, which are recognised by their content, and docs/commands.md the keys of the JSON.
 

@@ -28,8 +28,8 @@ usage grows or decays. Scores are given at 61 evenly spaced times. The times at 
 the second; they include the jobs that are not listed. A job that does not wait for the scheduler is left out, with a warning.
 
 In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
-`crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed as far as a fixed amount of \
-work goes (`known_until`); later points have no rank and say so (`known`). CSV contains only the points.
+`crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed until a fixed amount of work \
+is used up (`known_until`); later points have no rank and say so (`known`). CSV contains only the points.
 
 Examples:
   jsf trajectory 'eligible_time / 3600 + ncpus' \\
