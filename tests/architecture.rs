@@ -228,11 +228,14 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         "jsf",
         &[
             &["view"],
-            // why there is no answer names the formula, which is where one is missing
-            &["found", "given_formula"],
-            &["answer"],
-            &["job_filter", "cli"],
+            &["answer_error"],
+            &["given_formula"],
+            &["warnings"],
+            &["answer_formats"],
+            &["value_parsers"],
             &["log_options"],
+            &["job_filter"],
+            &["cli"],
             &["commands"],
             &["requests", "process"],
             &["main"],
