@@ -8,8 +8,7 @@ seconds=${1:?seconds for each target}
 cd "$(dirname "$0")/.."
 corpus=${2:-$PWD/fuzz/corpus}
 logs=${3:-$PWD/fuzz/logs}
-# one thread: the work is too small for more
-export RUSTC_BOOTSTRAP=1 RAYON_NUM_THREADS=1
+export RUSTC_BOOTSTRAP=1
 mkdir -p "$logs"
 for target in ${TARGETS:-$(sed -n 's/^name = "\([a-z_]*\)"$/\1/p' fuzz/Cargo.toml)}; do
     mkdir -p "$corpus/$target"

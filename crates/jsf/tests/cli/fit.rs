@@ -1,7 +1,8 @@
 //! `jsf fit`: the constants of a formula, from wishes about the queue or from goals on a log.
 
+use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use crate::command::{command, jsf, json, stderr, stdout, success};
 
@@ -189,9 +190,8 @@ fn fitted(folder: &Path, goals: &str) -> Vec<String> {
     arguments.map(str::to_owned).into()
 }
 
-fn run(arguments: &[String], options: &[&str], threads: &str) -> Output {
+fn run(arguments: &[String], options: &[&str]) -> Output {
     command()
-        .env("RAYON_NUM_THREADS", threads)
         .args(arguments)
         .args(options)
         .output()
@@ -202,9 +202,26 @@ fn run(arguments: &[String], options: &[&str], threads: &str) -> Output {
 fn the_answer_is_the_same_on_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = fitted(folder.path(), GOALS);
-    let [one, two, eight] =
-        ["1", "2", "8"].map(|threads| stdout(&run(&arguments, &["--format", "json"], threads)));
-    assert!(one == two && two == eight);
+    let format = ["--format", "json"];
+    let one = stdout(&run(&arguments, &format));
+    assert_eq!(stdout(&run(&arguments, &format)), one);
+    // there are as many threads as processors on which the process may run
+    let status = fs::read_to_string("/proc/self/status").expect("of Linux");
+    let (_, allowed) = status.split_once("Cpus_allowed_list:").expect("a list");
+    let first: String = allowed
+        .trim_start()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    let alone = Command::new("taskset")
+        .args(["-c", &first])
+        .arg(command().get_program())
+        .args(&arguments)
+        .args(format)
+        .current_dir(jsf_testing::ROOT)
+        .output()
+        .expect("taskset");
+    assert_eq!(stdout(&alone), one);
     let fit: serde_json::Value = serde_json::from_str(&one).expect("JSON");
     assert_eq!(fit["goals"][0]["name"], "short jobs start soon");
     for key in ["value", "met", "limit"] {
@@ -242,7 +259,7 @@ fn a_fit_has_one_document_for_a_terminal_markdown_and_a_page() {
     let arguments = fitted(folder.path(), GOALS);
     let page = folder.path().join("page.html");
     let report = ["--report", page.to_str().expect("UTF-8")];
-    let output = run(&arguments, &report, "2");
+    let output = run(&arguments, &report);
     let headline = stdout(&output)
         .lines()
         .next()
@@ -250,7 +267,7 @@ fn a_fit_has_one_document_for_a_terminal_markdown_and_a_page() {
         .to_owned();
     let text = std::fs::read_to_string(&page).expect("a page");
     assert!(text.contains("<svg") && text.contains("The goals") && text.contains("The constants"));
-    let markdown = run(&arguments, &["--format", "markdown"], "2");
+    let markdown = run(&arguments, &["--format", "markdown"]);
     let markdown = stdout(&markdown).replace('\n', " ");
     let start: String = headline.chars().take(40).collect();
     assert!(markdown.contains(&start), "{headline}\n{markdown}");
@@ -264,13 +281,13 @@ fn goals_that_no_constant_meets_end_with_1_and_no_advice() {
     let fraction = GOALS
         .replace("\"p95\"", "{ within = \"1h\" }")
         .replace("at_most = \"4h\"", "at_least = 70");
-    let refused = run(&fitted(folder.path(), &fraction), &[], "2");
+    let refused = run(&fitted(folder.path(), &fraction), &[]);
     assert!(
         stderr(&refused).contains("expected a number from 0 to 1"),
         "{}",
         stderr(&refused)
     );
-    let output = run(&fitted(folder.path(), &impossible), &[], "2");
+    let output = run(&fitted(folder.path(), &impossible), &[]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(
         stdout(&output).starts_with("No weights that were tried meet all goals; these miss "),
@@ -290,7 +307,7 @@ fn a_short_log_is_refused_without_force() {
         .map(|line| format!("{line}\n"))
         .collect();
     arguments[3] = written(folder.path(), "short.ndjson", &few);
-    let refused = run(&arguments, &[], "2");
+    let refused = run(&arguments, &[]);
     assert_eq!(refused.status.code(), Some(2), "{}", stdout(&refused));
     assert!(
         stderr(&refused).contains("the log has 300 jobs in 1."),
@@ -298,7 +315,7 @@ fn a_short_log_is_refused_without_force() {
         stderr(&refused)
     );
     assert!(stderr(&refused).contains("--force"), "{}", stderr(&refused));
-    let forced = run(&arguments, &["--force"], "2");
+    let forced = run(&arguments, &["--force"]);
     assert!(
         matches!(forced.status.code(), Some(0 | 1)),
         "{}",
@@ -324,7 +341,7 @@ fn rules_that_no_simulation_follows_are_refused() {
             "a simulation needs one policy, not `all` of them",
         ),
     ] {
-        let refused = run(&arguments, &options, "2");
+        let refused = run(&arguments, &options);
         assert_eq!(refused.status.code(), Some(2), "{}", stdout(&refused));
         assert!(stderr(&refused).contains(message), "{}", stderr(&refused));
     }
@@ -392,7 +409,7 @@ fn the_range_of_a_number_ends_where_a_wish_fails() {
 fn the_waits_of_all_jobs_are_told_beside_the_advice() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = fitted(folder.path(), GOALS);
-    let text = stdout(&run(&arguments, &[], "2"));
+    let text = stdout(&run(&arguments, &[]));
     assert!(
         text.contains("mean wait") && text.contains("longest wait"),
         "{text}"
@@ -401,7 +418,7 @@ fn the_waits_of_all_jobs_are_told_beside_the_advice() {
         text.contains("first come, first served: no formula is known"),
         "{text}"
     );
-    let fit = run(&arguments, &["--format", "json"], "2");
+    let fit = run(&arguments, &["--format", "json"]);
     let fit: serde_json::Value = serde_json::from_str(&stdout(&fit)).expect("JSON");
     for key in ["mean", "longest"] {
         assert!(
@@ -415,6 +432,6 @@ fn the_waits_of_all_jobs_are_told_beside_the_advice() {
         fit["recommendation"] != "use",
         "{fit}"
     );
-    let given = stdout(&run(&arguments, &["--old", "eligible_time"], "2"));
+    let given = stdout(&run(&arguments, &["--old", "eligible_time"]));
     assert!(!given.contains("no formula is known"), "{given}");
 }
