@@ -52,7 +52,7 @@ fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
         1.0,
         false,
     );
-    let rules = SimulationRules::new(&workload, PROCESSORS, Backfill::Easy);
+    let rules = SimulationRules::new(workload, PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule =
         simulate(program, workload, rules, Some(fairshare), &mut ()).expect("a schedule");

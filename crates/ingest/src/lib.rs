@@ -241,7 +241,7 @@ fn unrecognised(kind: FileKind, head: &[u8]) -> ReadErrorKind {
     ReadErrorKind::Other(kind.refusal(head, EXPECTED))
 }
 
-/// A job in native JSON, as [`read_jobs`](crate::read_jobs) takes it.
+/// A job in native JSON, as [`read_jobs`] takes it.
 #[derive(Debug, Default, Serialize)]
 pub struct NativeJob<'j> {
     pub id: Cow<'j, str>,

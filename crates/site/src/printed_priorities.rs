@@ -213,11 +213,16 @@ impl SlurmQueue {
     ) -> String {
         let of_a_while: f64 = components.iter().map(|one| one.of_a_while).sum();
         components.retain(|component| component.differing.jobs > 0);
+        let has_components = totals.first.as_ref().is_some_and(|first| {
+            let (job, partition) = (table.id(first.row), table.queue(first.row));
+            self.sprio.component(job, partition, "AGE").is_some()
+        });
         let mut all = components.iter();
-        let is_of_time = if components.is_empty() {
-            totals.largest <= of_a_while
-        } else {
+        let is_of_time = if has_components {
+            // if none differs, the total was printed at another time than they
             all.all(|one| one.differing.largest <= one.of_a_while)
+        } else {
+            totals.largest <= of_a_while
         };
         if is_of_time {
             return "slurmctld computes the age and the fair share every PriorityCalcPeriod and at a change of the job, and \

@@ -448,3 +448,24 @@ fn shares_say_nothing_of_jobs() {
         "{said}"
     );
 }
+
+#[test]
+fn a_total_that_no_component_explains_is_of_another_moment() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = Path::new(jsf_testing::ROOT).join("examples/slurm");
+    for entry in fs::read_dir(files).expect("the files") {
+        let path = entry.expect("a file").path();
+        let mut text = fs::read_to_string(&path).expect("a text");
+        if path.ends_with("squeue_o.txt") {
+            text = text.replace("|104605|", "|904605|");
+        }
+        fs::write(folder.path().join(path.file_name().expect("a name")), text).expect("written");
+    }
+    let site = folder.path().to_str().expect("a path");
+    let text = stderr(&jsf(&["rank", "--site", site, "--full"]));
+    assert!(
+        text.contains("the files are of different moments"),
+        "{text}"
+    );
+    assert!(!text.contains("give what `sprio -l` prints"), "{text}");
+}
