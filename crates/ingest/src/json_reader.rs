@@ -6,7 +6,6 @@
 //! are parsed in parallel, and appended to the table in order.
 
 use std::io::{self, Read};
-use std::mem;
 
 use job_sort_formula::jobs::Problem;
 use job_sort_formula::parallel;
@@ -386,14 +385,17 @@ pub fn read_job_lines(
     };
     let mut builder = TableBuilder::new(options);
     let mut line = 1;
+    // used again for each group: fresh memory would cost a third of the time of a million jobs
+    let mut chunks: Vec<Chunk<'_>> = Vec::new();
     'document: loop {
-        let chunks = lines.chunks(options.chunk_size)?;
-        if chunks.is_empty() {
+        let filled = lines.fill(&mut chunks, options)?;
+        if filled == 0 {
             break;
         }
-        for (mut jobs, count) in parallel::map(chunks, |chunk| parse_lines(&chunk, options)) {
-            builder.append(&mut jobs, line);
-            line += count;
+        parallel::map(chunks[..filled].iter_mut().collect(), Chunk::parse);
+        for chunk in &mut chunks[..filled] {
+            builder.append(&mut chunk.reader.converter.output, line);
+            line += chunk.lines;
             if builder.is_full() {
                 break 'document;
             }
@@ -412,39 +414,50 @@ struct Lines<'s> {
 }
 
 impl Lines<'_> {
-    /// The next chunks of about so many bytes each; none at the end.
-    fn chunks(&mut self, size: usize) -> io::Result<Vec<Vec<u8>>> {
-        let mut chunks = Vec::new();
+    /// Fills chunks with whole lines. Returns how many; 0 at the end.
+    fn fill<'o>(
+        &mut self,
+        chunks: &mut Vec<Chunk<'o>>,
+        options: &'o ReadOptions<'o>,
+    ) -> io::Result<usize> {
+        let size = options.chunk_size.max(1);
+        let mut filled = 0;
         let mut bytes = 0;
         // a chunk with a long line counts for several
-        while bytes < CHUNKS_AT_ONCE * size.max(1)
-            && let Some(chunk) = self.chunk(size)?
-        {
-            bytes += chunk.len();
-            chunks.push(chunk);
+        while bytes < CHUNKS_AT_ONCE * size {
+            if filled == chunks.len() {
+                chunks.push(Chunk::new(options));
+            }
+            let text = &mut chunks[filled].text;
+            if !self.fill_chunk(text, size)? {
+                break;
+            }
+            bytes += text.len();
+            filled += 1;
         }
-        Ok(chunks)
+        Ok(filled)
     }
 
-    /// The next chunk of whole lines; `None` at the end.
-    fn chunk(&mut self, size: usize) -> io::Result<Option<Vec<u8>>> {
-        let mut text = mem::take(&mut self.begun);
+    /// Fills a chunk with about so many bytes of whole lines. Returns `false` at the end.
+    fn fill_chunk(&mut self, text: &mut Vec<u8>, size: usize) -> io::Result<bool> {
+        text.clear();
+        text.append(&mut self.begun);
         let mut size = size.max(1) as u64;
         loop {
             let wanted = size.saturating_sub(text.len() as u64);
-            let read = self.source.by_ref().take(wanted).read_to_end(&mut text)? as u64;
+            let read = self.source.by_ref().take(wanted).read_to_end(text)? as u64;
             let Some(left) = self.left.checked_sub(read) else {
                 let message = format!("it is larger than {MAX_BYTES} bytes, the limit for jobs");
                 return Err(io::Error::other(message));
             };
             self.left = left;
             if read < wanted {
-                return Ok((!text.is_empty()).then_some(text));
+                return Ok(!text.is_empty());
             }
-            if let Some(end) = memchr::memrchr(b'\n', &text) {
+            if let Some(end) = memchr::memrchr(b'\n', text) {
                 self.begun.extend_from_slice(&text[end + 1..]);
                 text.truncate(end + 1);
-                return Ok(Some(text));
+                return Ok(true);
             }
             if size >= MAX_CHUNK {
                 let message = format!("it has {MAX_CHUNK} bytes without the end of a job");
@@ -455,23 +468,38 @@ impl Lines<'_> {
     }
 }
 
-/// The jobs of a chunk, and the number of its lines.
-fn parse_lines(chunk: &[u8], options: &ReadOptions<'_>) -> (ConvertedJobs, usize) {
-    let mut reader = JsonReader::new(options, AmountSource::User);
-    let mut job = ParsedJob::default();
-    let mut lines = 0;
-    let text = decode_utf8(chunk);
-    let mut rest = &*text;
-    while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
-        let line = rest[..end].trim();
-        if !line.is_empty() {
-            reader.read_line(line, Some(lines), &mut job);
+/// Some lines of a document, and the jobs in them.
+struct Chunk<'a> {
+    text: Vec<u8>,
+    lines: usize,
+    reader: JsonReader<'a>,
+}
+
+impl<'a> Chunk<'a> {
+    fn new(options: &'a ReadOptions<'a>) -> Self {
+        Self {
+            text: Vec::new(),
+            lines: 0,
+            reader: JsonReader::new(options, AmountSource::User),
         }
-        lines += 1;
-        rest = rest.get(end + 1..).unwrap_or_default();
     }
-    (reader.converter.output, lines)
+
+    fn parse(&mut self) {
+        self.reader.converter.clear_output();
+        self.lines = 0;
+        let mut job = ParsedJob::default();
+        let text = decode_utf8(&self.text);
+        let mut rest = &*text;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+            let line = rest[..end].trim();
+            if !line.is_empty() {
+                self.reader.read_line(line, Some(self.lines), &mut job);
+            }
+            self.lines += 1;
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -486,8 +514,10 @@ mod tests {
                 left,
                 begun: Vec::new(),
             };
-            lines.chunk(100).ok().flatten().map(|text| text.len())
+            let mut text = Vec::new();
+            let is_read = lines.fill_chunk(&mut text, 100);
+            (is_read.ok(), text.len())
         });
-        assert_eq!(read, [Some(5), None]);
+        assert_eq!(read, [(Some(true), 5), (None, 5)]);
     }
 }
