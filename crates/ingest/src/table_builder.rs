@@ -116,6 +116,9 @@ pub struct JobConverter<'a> {
     pub output: ConvertedJobs,
 }
 
+/// The most digits of an integer that is small: an OpenPBS `float` holds all of them.
+const SMALL_DIGITS: usize = 7;
+
 impl<'a> JobConverter<'a> {
     pub fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
         let mut converter = Self {
@@ -393,6 +396,24 @@ impl JobConverter<'_> {
             if name.column.is_some() {
                 let problem = wrong_attribute(&name.name, scalar, "an amount");
                 self.report(job, problem);
+            }
+            return None;
+        }
+        // most amounts are small integers, which keep their value unless they are bytes or floats: to
+        // infer a kind for each would take a seventh of the time of a queue
+        if let JsonScalar::Number(text) = scalar
+            && matches!(
+                name.declared,
+                None | Some(InputType::Count | InputType::Duration)
+            )
+            && text.len() <= SMALL_DIGITS
+            && let Ok(small) = text.parse::<u32>()
+        {
+            let column = name.column;
+            self.note_kind(index, InputType::Count);
+            if let Some(column) = column {
+                self.report_if_repeated(job, column, InputPrecedence::Job, index);
+                self.set(column, InputPrecedence::Job, Value::Int(small.into()));
             }
             return None;
         }
