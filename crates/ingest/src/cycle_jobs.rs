@@ -7,12 +7,10 @@
 use std::collections::BTreeMap;
 
 use jsf_json::JsonScalar;
-use jsf_openpbs::amounts::AmountSource;
-use jsf_openpbs::amounts::{Time, seconds_of_ctime, whole_amount};
+use jsf_openpbs::amounts::{seconds_of_ctime, whole_amount};
 use jsf_openpbs::files::server::boolean;
-use jsf_openpbs::job_attributes::{
-    ArrayIndices, Chunk, EntityAttributes, FairshareEntity, PlacedChunk,
-};
+use jsf_openpbs::job_attributes::PlacedChunk;
+use jsf_openpbs::{AmountSource, ArrayIndices, Chunk, EntityAttributes, FairshareEntity, Time};
 
 use crate::ReadOptions;
 use crate::attributes::{JobKey, KnownName, NameIndex, ParsedJob, SpecialInput, integer, seconds};

@@ -28,11 +28,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use job_sort_formula::jobs::MAX_COLUMNS;
-use job_sort_formula::python;
-use job_sort_formula::schema::Schema;
+use job_sort_formula::{Schema, python};
 use jsf_json::{decode_utf8, json_fault, reason, strip_byte_order_mark};
-use jsf_openpbs::amounts::{AmountSource, NumberMode};
-use jsf_openpbs::job_attributes::FairshareEntity;
+use jsf_openpbs::{AmountSource, FairshareEntity, NumberMode};
 use jsf_words::counted;
 use serde::Serialize;
 use serde_json::Value;

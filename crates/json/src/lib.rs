@@ -235,6 +235,13 @@ pub fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option<i64> {
     Some((((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
+/// The whole numbers between separators, such as those of `2026-11-27`; `None` if there are not so
+/// many.
+pub fn numbers<const COUNT: usize>(text: &str, separator: char) -> Option<[i64; COUNT]> {
+    let numbers: Result<Vec<i64>, _> = text.split(separator).map(str::parse).collect();
+    numbers.ok()?.try_into().ok()
+}
+
 /// The number of days from 1970-01-01 to a date of the Gregorian calendar.
 pub fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     // years that begin in March have their leap day at the end

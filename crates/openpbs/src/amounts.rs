@@ -9,7 +9,7 @@
 
 use job_sort_formula::python::{MAX_EXACT_FLOAT, MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
-use jsf_json::{days_since_1970, seconds_of_date_and_time};
+use jsf_json::{days_since_1970, numbers, seconds_of_date_and_time};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde::{Deserialize, Serialize};
@@ -385,15 +385,8 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
         return None;
     };
     let month = (1..).zip(MONTHS).find(|(_, name)| *name == month)?.0;
-    let mut parts = Vec::new();
-    for part in time.split(':') {
-        parts.push(part.parse().ok()?);
-    }
-    let &[hour, minute, second] = parts.as_slice() else {
-        return None;
-    };
     let date = [year.parse().ok()?, month, day.parse().ok()?];
-    seconds_of_date_and_time(date, [hour, minute, second])
+    seconds_of_date_and_time(date, numbers(time, ':')?)
 }
 
 /// The day of its year, from 1, of seconds since 1970 in UTC.

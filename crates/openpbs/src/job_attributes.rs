@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use job_sort_formula::schema::Schema;
+use job_sort_formula::Schema;
 
 use crate::amounts::{AmountSource, whole_amount};
 

@@ -37,3 +37,13 @@ pub mod files {
     pub mod sched_priv;
     pub mod server;
 }
+
+pub use amounts::{AmountSource, NumberMode, Time};
+pub use files::fairshare_files::{ResourceGroup, UsageFile};
+pub use files::nodes::Nodes;
+pub use files::objects::Objects;
+pub use files::queues::Queues;
+pub use files::sched_priv::SchedConfig;
+pub use job_attributes::{ArrayIndices, Chunk, EntityAttributes, FairshareEntity};
+pub use pbs_tree::PbsTree;
+pub use submission::FormulaSubmission;

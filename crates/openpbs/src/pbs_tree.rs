@@ -9,14 +9,12 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use job_sort_formula::ShareTree;
 use job_sort_formula::fairshare::decay::IntervalDecay;
-use job_sort_formula::fairshare::policy::PolicyRules;
-use job_sort_formula::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
-use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{
-    AssessedTree, EntityShares, FairShare, Member, NodeId, Policy, ShareTable, ShareTree, Shares,
-    TreeBuilder, TreeError,
+    AssessedTree, DocumentedOpenPbs, EntityShares, FairShare, Member, NodeId, OpenPbs, Policy,
+    PolicyRules, ShareTable, Shares, TreeBuilder, TreeError,
 };
 
 use crate::files::fairshare_files::{TREE_ROOT, UNKNOWN_CGROUP, UNKNOWN_GROUP};

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::amounts::fixed;
 use crate::c_text::{name_bytes, name_text};
-use crate::files::fairshare_files::{LineFault, ResourceGroup, UsageFile};
+use crate::files::fairshare_files::{ResourceGroup, UsageFile};
 use crate::files::sched_priv::SchedConfig;
 use crate::pbs_tree::PbsTree;
 
@@ -116,17 +116,7 @@ pub fn answer(
 fn file_messages(files: &SchedPriv) -> Vec<u8> {
     let mut messages = Vec::new();
     for line in &files.lines.rejected {
-        match &line.fault {
-            LineFault::DuplicateName(name) => {
-                messages.extend([b"entity ", &*name_bytes(name), b" is not unique\n"].concat())
-            }
-            LineFault::UnknownParent { name, .. } => {
-                messages.extend(
-                    [b"Parent ginfo of ", &*name_bytes(name), b" doesnt exist.\n"].concat(),
-                );
-            }
-            LineFault::MissingField(_) | LineFault::NotANumber { .. } => {}
-        }
+        messages.extend_from_slice(&line.printed);
         messages.extend(format!("resgroup: error on line {}.\n", line.daemon_line).into_bytes());
     }
     if files.usage.is_none() {

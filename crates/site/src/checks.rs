@@ -1,16 +1,13 @@
 //! What the server answers to a formula, what is found in it when it is tried on the jobs of the
 //! site's queue, and the resources of which the site alone decides what a job has.
 
-use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Need};
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::Value;
+use job_sort_formula::diagnostic::{Code, Message, Need};
 use job_sort_formula::rank::explain::{medians, nearest_double};
 use job_sort_formula::rank::{ScorePrecision, WorkBudget};
-use job_sort_formula::schema::{InputType, Origin, Schema};
-use jsf_openpbs::amounts::AmountSource;
+use job_sort_formula::schema::{InputType, Origin};
+use job_sort_formula::{Diagnostic, JobTable, Program, Schema, Value};
 use jsf_openpbs::check::{Checked, ExchangeRate, ScoredQueue, SiteFacts, exchange_rates};
-use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::{AmountSource, FormulaSubmission};
 
 use crate::formulas::submitted;
 use crate::site_jobs::ColumnsRequest;

@@ -7,12 +7,13 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use job_sort_formula::diagnostic::Need;
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Job, JobState, JobTable};
+use job_sort_formula::jobs::{InputOrigin, InputPrecedence, JobState};
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
+use job_sort_formula::{Job, JobTable, Program};
 use jsf_ingest::{NativeJob, ReadOptions, read_jobs};
-use jsf_openpbs::amounts::{AmountSource, parse_duration};
+use jsf_openpbs::AmountSource;
+use jsf_openpbs::amounts::parse_duration;
 use serde_json::{Number, Value};
 
 use crate::{Site, SiteError, SiteJobs};
@@ -106,7 +107,7 @@ impl Site {
             return Err(SiteError::content(problem));
         }
         if let Some(exclusion) = read.table.exclusion(0) {
-            return Err(SiteError::content(format!("{CANNOT_WAIT}{exclusion}")));
+            return Err(format!("{CANNOT_WAIT}{exclusion}").into());
         }
         check_ranges(jobs, &read.table)?;
         check_shares(program, described)?;
@@ -154,14 +155,14 @@ impl Site {
         if !self.queues.is_empty() && !self.queues.contains(queue) {
             let similar = did_you_mean(queue, self.queues.iter().map(|(name, _)| name));
             let message = format!("no queue is called `{queue}`{similar}");
-            return Err(SiteError::content(message));
+            return Err(message.into());
         }
         if let Some(exclusion) = self.queue_excludes(queue) {
-            return Err(SiteError::content(format!("{CANNOT_WAIT}{exclusion}")));
+            return Err(format!("{CANNOT_WAIT}{exclusion}").into());
         }
         if !self.queues.is_enabled(queue) {
             let message = format!("the queue `{queue}` accepts no jobs (`enabled` is false)");
-            return Err(SiteError::content(message));
+            return Err(message.into());
         }
         Ok(queue.to_owned())
     }
@@ -183,7 +184,7 @@ impl Site {
                     format!("no resource is called `{name}`{similar}")
                 }
             };
-            return Err(SiteError::content(message));
+            return Err(message.into());
         }
         Ok(())
     }
@@ -226,9 +227,9 @@ impl Site {
                 && let Some(amount) = self.amount(limit, kind)
                 && given.partial_cmp(&amount) == Some(beyond)
             {
-                return Err(SiteError::content(format!(
+                return Err(format!(
                     "the server refuses such a job: `{name}` is {text}, and a job of `{queue}` has at {bound} {limit}"
-                )));
+                ).into());
             }
         }
         Ok(())
@@ -274,7 +275,7 @@ fn check_ranges(jobs: &SiteJobs, described: &JobTable) -> Result<(), SiteError> 
             let value = column.value(0).repr();
             let (least, most) = (entry.range.least, entry.range.most);
             let message = format!("`{name}` is {value}, expected a number from {least} to {most}");
-            return Err(SiteError::content(message));
+            return Err(message.into());
         }
     }
     Ok(())

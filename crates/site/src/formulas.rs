@@ -6,15 +6,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use job_sort_formula::diagnostic::{Message, Span};
+use job_sort_formula::Span;
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::syntax::Expr;
 use jsf_ingest::FileKind;
 use jsf_json::decode_utf8;
-use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted};
-use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::server::{SourceFormula, is_resource_name, scheduler_of_partition};
-use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::{FormulaSubmission, NumberMode, Objects};
 
 use crate::files::file_source::unquoted;
 use crate::{FileSource, Role, SiteError};

@@ -55,21 +55,14 @@ pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, U
 
 use files::FileWarnings;
 use formulas::SiteFormulas;
-use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::formula::program::CompileError;
-use job_sort_formula::formula::syntax::SyntaxError;
-use job_sort_formula::python::PythonVersion;
-use job_sort_formula::rank::OnError;
-use job_sort_formula::schema::Schema;
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::files::nodes::Nodes;
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_priv::SchedConfig;
+use job_sort_formula::{OnError, PythonVersion, Schema, SyntaxError};
 use jsf_openpbs::files::server::ServerSettings;
+use jsf_openpbs::{Nodes, NumberMode, Objects, Queues, SchedConfig};
 use policy::{PolicySelection, compare_with_printed, follow_first_cycle};
-use settings::{Documents, ServerPython, defaults_assumed, read_sched_config};
+use settings::{ServerPython, defaults_assumed};
 use site_jobs::LastJobs;
 use site_tree::SiteTree;
 use slurm_queue::{SlurmQueue, different_clusters};
@@ -116,7 +109,7 @@ pub struct SiteOptions {
 /// assert_eq!(queue.table.entity(first), "trial07");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Site {
     files: SiteFiles,
     options: SiteOptions,
@@ -156,58 +149,50 @@ impl Site {
     ///
     /// # Errors
     /// A file cannot be read, or has another content than it should.
-    pub fn from_files(files: SiteFiles, mut options: SiteOptions) -> Result<Self, SiteError> {
+    pub fn from_files(files: SiteFiles, options: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
         if let Some(queue) = files.first(Role::Queue) {
             queue.check(Role::Queue)?;
         }
-        let Documents {
-            mut schema,
-            queues,
-            server,
-            python,
-            hidden,
-            partition,
-            mut formulas,
-            warnings: mut of_documents,
-        } = Documents::read(&files, options.python, options.strict)?;
-        let mut of_files = warnings_of_files(&files, options.strict)?;
-        of_files.append(&mut of_documents.all);
-        let mut of_order = FileWarnings::new(options.strict);
-        let config = read_sched_config(&files, &server, &mut of_order)?;
+        let mut site = Self {
+            options,
+            schema: Schema::openpbs(),
+            warnings: SiteWarnings::new(options.strict),
+            ..Self::default()
+        };
+        site.warn_of_files(&files)?;
+        site.read_documents(&files)?;
+        site.read_sched_config(&files)?;
         let conf = files
             .first(Role::SlurmConf)
             .map(FileSource::read_slurm_conf)
             .transpose()?;
         let slurm = SlurmQueue::read(&files, conf.as_ref(), options.at)?;
-        let in_force = &mut formulas.in_force;
+        let in_force = &mut site.formulas.in_force;
         if let Some(slurm) = &slurm {
-            slurm.add_names_to(&mut schema);
+            slurm.add_names_to(&mut site.schema);
             in_force.get_or_insert(Ok(slurm.text.clone()));
         } else if let Some(conf) = &conf
             && !files.has(Role::Queue)
             && !conf.priority.is_without_weights()
         {
-            schema.add_slurm([]);
+            site.schema.add_slurm([]);
             let priority = FormulaText::new(conf.priority.formula(false))?;
             in_force.get_or_insert(Ok(priority));
         }
         // slurmctld computes with doubles
         let has_conf_alone = conf.is_some() && !files.has(Role::Queue) && !files.are_of_openpbs();
         if options.numbers == NumberMode::OpenPbs && (slurm.is_some() || has_conf_alone) {
-            options.numbers = NumberMode::Exact;
+            site.options.numbers = NumberMode::Exact;
         }
-        let mut of_tree = FileWarnings::new(options.strict);
-        let tree = SiteTree::read(&files, &config, &mut of_tree)?;
-        let mut warnings = SiteWarnings {
-            of_files,
-            of_order: of_order.all,
-            of_shares: Vec::new(),
-        };
-        let of_shares = &mut warnings.of_shares;
+        let SiteWarnings {
+            of_order,
+            of_shares,
+            ..
+        } = &mut site.warnings;
         let mut clusters: Vec<(String, String)> = Vec::new();
         if let Some(conf) = &conf {
-            of_shares.extend(limit_each_kind(conf.warnings.clone()));
+            of_shares.extend(conf.warnings.clone());
             if let Some(source) = files.first(Role::SlurmConf)
                 && let Some(cluster) = conf.value("ClusterName")
             {
@@ -215,17 +200,17 @@ impl Site {
             }
         }
         if let Some(slurm) = &slurm {
-            warnings.of_order.extend_from_slice(&slurm.warnings);
+            of_order.all.extend_from_slice(&slurm.warnings);
             clusters.extend_from_slice(&slurm.clusters);
         }
+        let tree = SiteTree::read(&files, &site.config, of_shares)?;
         let (mut origin, mut written_by) = (None, None);
         if let Some(tree) = &tree {
             clusters.extend(tree.cluster());
             origin = tree.origin;
             written_by = tree.document.release;
         }
-        warnings.of_order.extend(different_clusters(&clusters));
-        of_shares.append(&mut of_tree.all);
+        of_order.all.extend(different_clusters(&clusters));
         if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
             of_shares.push(defaults_assumed());
         }
@@ -235,6 +220,7 @@ impl Site {
             let version = conf.value("SLURM_VERSION");
             written_by = written_by.or(version.and_then(Release::from_version));
         }
+        let of_shares = &mut of_shares.all;
         let mut policy = PolicySelection::new(&options, conf, origin, written_by, of_shares);
         if let Some(tree) = &tree {
             if let Some(slurm) = &slurm {
@@ -244,48 +230,69 @@ impl Site {
         }
         Ok(Self {
             files,
-            options,
-            schema,
-            queues,
-            config,
-            server,
-            python,
-            hidden,
-            formulas,
-            partition,
             policy,
             tree,
             slurm,
-            job_document: OnceLock::new(),
-            last_jobs: Mutex::default(),
-            warnings,
+            ..site
         })
+    }
+
+    /// Warns about the files as such, and about those that are not used.
+    ///
+    /// # Errors
+    /// A file is there more than once, if the rules of the site are strict.
+    fn warn_of_files(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+        let warnings = &mut self.warnings.of_files;
+        for warning in &files.warnings {
+            warnings.push(&**warning);
+        }
+        // only a scheduling cycle needs these, so that other commands do not fail
+        for (role, what) in [
+            (Role::Nodes, "nodes"),
+            (Role::Reservations, "reservations"),
+            (Role::Holidays, "holidays"),
+            (Role::DedicatedTime, "dedicated times"),
+        ] {
+            if let Some(source) = files.first(role)
+                && let Err(error) = source.check(role)
+            {
+                warnings.push(format!("the {what} are not used: {error}"));
+            }
+        }
+        warnings.extend_unless_strict(files.repeated.iter().cloned())
     }
 
     /// The warnings about the files that were read when the site was opened, one sentence each;
     /// without those about jobs.
     pub fn warnings(&self) -> Vec<Message> {
-        let all = &self.warnings;
-        [&*all.of_files, &*all.of_order, &*all.of_shares].concat()
+        let SiteWarnings {
+            of_files, of_order, ..
+        } = &self.warnings;
+        [&*of_files.all, &of_order.all, &self.warnings.of_shares.all].concat()
     }
 
     /// The warnings that say why values and places under a formula with these names may be wrong:
     /// those about the order of the jobs and its settings, and those about fair share where the
     /// formula or the order uses it.
     pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> Vec<Message> {
-        let mut warnings = self.warnings.of_order.clone();
+        let mut warnings = self.warnings.of_order.all.clone();
         if let Some(slurm) = &self.slurm {
             warnings.extend_from_slice(&slurm.of_jobs);
         }
         if self.needs_shares(names) {
-            warnings.extend_from_slice(&self.warnings.of_shares);
+            warnings.extend_from_slice(&self.warnings.of_shares.all);
         }
         warnings
     }
 
     /// The warnings that say why shares may be wrong.
     pub fn warnings_of_shares(&self) -> Vec<Message> {
-        [self.warnings.of_order.as_slice(), &self.warnings.of_shares].concat()
+        let SiteWarnings {
+            of_order,
+            of_shares,
+            ..
+        } = &self.warnings;
+        [&*of_order.all, &of_shares.all].concat()
     }
 
     /// The files of the site.
@@ -349,38 +356,22 @@ impl Site {
 }
 
 /// What is doubtful about the files of a site, one sentence each.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct SiteWarnings {
-    of_files: Vec<Message>,
+    of_files: FileWarnings,
     /// Those about the order of the jobs and its settings.
-    of_order: Vec<Message>,
-    of_shares: Vec<Message>,
+    of_order: FileWarnings,
+    of_shares: FileWarnings,
 }
 
-/// The warnings about the files as such, and about those that are not used.
-///
-/// # Errors
-/// A file is there more than once, if the rules of the site are strict.
-fn warnings_of_files(files: &SiteFiles, is_strict: bool) -> Result<Vec<Message>, SiteError> {
-    let mut warnings = FileWarnings::new(is_strict);
-    for warning in &files.warnings {
-        warnings.push(&**warning);
-    }
-    // only a scheduling cycle needs these, so that other commands do not fail
-    for (role, what) in [
-        (Role::Nodes, "nodes"),
-        (Role::Reservations, "reservations"),
-        (Role::Holidays, "holidays"),
-        (Role::DedicatedTime, "dedicated times"),
-    ] {
-        if let Some(source) = files.first(role)
-            && let Err(error) = source.check(role)
-        {
-            warnings.push(format!("the {what} are not used: {error}"));
+impl SiteWarnings {
+    fn new(is_strict: bool) -> Self {
+        Self {
+            of_files: FileWarnings::new(is_strict),
+            of_order: FileWarnings::new(is_strict),
+            of_shares: FileWarnings::new(is_strict),
         }
     }
-    warnings.extend_unless_strict(files.repeated.iter().cloned())?;
-    Ok(warnings.all)
 }
 
 /// The system's reason, and what to give instead of a folder.

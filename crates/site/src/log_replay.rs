@@ -40,12 +40,13 @@ impl Site {
         let log = log.into();
         let bytes = log.read_unless_binary(Role::Log)?.bytes;
         if logged_values(&bytes).next().is_none() {
-            return Err(SiteError::content(format!(
+            return Err(format!(
                 "`{}` is not a log with values: expected lines such as \
                  `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843`, which pbs_sched writes with \
                  `qmgr -c 'set sched log_events = 4095'`",
                 log.name()
-            )));
+            )
+            .into());
         }
         let candidates = self.other_formulas(&log.name(), &bytes, formula);
         let names = formula.names();

@@ -10,19 +10,13 @@ use std::str::FromStr;
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
-use job_sort_formula::fairshare::policy::classic::Classic;
-use job_sort_formula::fairshare::policy::depth_oblivious::DepthOblivious;
-use job_sort_formula::fairshare::policy::documented_openpbs::DocumentedOpenPbs;
-use job_sort_formula::fairshare::policy::fair_tree::FairTree;
-use job_sort_formula::fairshare::policy::openpbs::OpenPbs;
-use job_sort_formula::fairshare::policy::ticket_based::TicketBased;
-use job_sort_formula::fairshare::policy::weighted_walk::WeightedWalk;
 use job_sort_formula::fairshare::{
-    AssessedTree, AssociationShares, NodeId, NodeKind, Policy, PolicyRules, Release, ShareTree,
+    AssessedTree, AssociationShares, Classic, DepthOblivious, DocumentedOpenPbs, FairTree, NodeId,
+    NodeKind, OpenPbs, Policy, PolicyRules, Release, TicketBased, WeightedWalk,
 };
-use job_sort_formula::jobs::JobTable;
-use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_slurm::slurm_conf::{ConfPolicy, SlurmConf};
+use job_sort_formula::{JobTable, ShareTree};
+use jsf_openpbs::SchedConfig;
+use jsf_slurm::SlurmConf;
 use jsf_words::count;
 use serde::{Deserialize, Serialize};
 
@@ -33,12 +27,13 @@ use crate::site_tree::{
 use crate::{Role, Site, SiteError, SiteOptions};
 
 /// A published fair-share policy, by its name on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PolicyName {
     /// OpenPBS, PP-718.
+    #[default]
     Pbs,
     /// Slurm's classic fair share.
     Classic,
@@ -90,7 +85,7 @@ impl FromStr for PolicyName {
 }
 
 /// The policy in force and the settings that it depends on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PolicySelection {
     pub name: PolicyName,
     pub rules: PolicyRules,
@@ -123,11 +118,7 @@ impl PolicySelection {
         use PolicyName::{Classic, DepthOblivious, FairTree, WeightedWalk};
 
         let value = |key| conf.as_ref().and_then(|conf: &SlurmConf| conf.value(key));
-        let by_conf = conf.as_ref().map(|conf| match conf.policy {
-            ConfPolicy::FairTree => FairTree,
-            ConfPolicy::DepthOblivious => DepthOblivious,
-            ConfPolicy::Classic => Classic,
-        });
+        let by_conf = conf.as_ref().and_then(|conf| conf.policy.parse().ok());
         let (name, source) = match (rules.policy, by_conf, tree) {
             (Some(policy), ..) => (policy, "given"),
             (_, Some(policy), _) => {
@@ -213,18 +204,20 @@ impl PolicySelection {
             let default = or_default(self.is_set("FairShareDampeningFactor"));
             words.push(format!("dampening factor {factor}{default}"));
         }
-        words.push(if policy == PolicyName::Pbs {
-            let period = clock(config.fairshare_decay_time);
-            let factor = config.fairshare_decay_factor;
-            format!("usage is multiplied by {factor} every {period}")
-        } else if self.conf.decay_half_life == 0 {
-            "usage does not decay".to_owned()
-        } else {
-            let time = days_and_clock(self.conf.decay_half_life.into());
-            format!(
-                "half-life {time}{}",
-                or_default(self.is_set("PriorityDecayHalfLife"))
-            )
+        words.push(match settings {
+            PolicySettings {
+                decay_factor: Some(factor),
+                decay_time: Some(time),
+                ..
+            } => format!("usage is multiplied by {factor} every {}", clock(time)),
+            PolicySettings {
+                half_life: Some(time @ 1..),
+                ..
+            } => {
+                let default = or_default(self.is_set("PriorityDecayHalfLife"));
+                format!("half-life {}{default}", days_and_clock(time.into()))
+            }
+            _ => "usage does not decay".to_owned(),
         });
         words.join(", ")
     }
@@ -235,23 +228,20 @@ impl PolicySelection {
 
     /// The settings of a policy that are in force.
     fn settings(&self, name: PolicyName, config: &SchedConfig) -> PolicySettings {
-        let mut settings = PolicySettings::default();
-        if name == PolicyName::Pbs {
-            settings.decay_factor = Some(shortest_decimal(config.fairshare_decay_factor));
-            settings.decay_time = Some(config.fairshare_decay_time);
-        } else {
-            settings.half_life = Some(self.conf.decay_half_life);
+        let is_pbs = name == PolicyName::Pbs;
+        let is_dampened = matches!(name, PolicyName::Classic | PolicyName::DepthOblivious);
+        PolicySettings {
+            dampening_factor: is_dampened.then_some(self.conf.dampening_factor),
+            decay_factor: is_pbs.then(|| shortest_decimal(config.fairshare_decay_factor)),
+            decay_time: is_pbs.then_some(config.fairshare_decay_time),
+            half_life: (!is_pbs).then_some(self.conf.decay_half_life),
+            release: match (name, self.rules) {
+                (PolicyName::Pbs | PolicyName::WeightedWalk, _) => None,
+                (PolicyName::TicketBased, PolicyRules::Scheduler) => Some(TICKETS),
+                (_, PolicyRules::Scheduler) => Some(self.release.as_str()),
+                (_, PolicyRules::Documented) => None,
+            },
         }
-        settings.release = match (name, self.rules) {
-            (PolicyName::Pbs | PolicyName::WeightedWalk, _) => None,
-            (PolicyName::TicketBased, PolicyRules::Scheduler) => Some(TICKETS),
-            (_, PolicyRules::Scheduler) => Some(self.release.as_str()),
-            (_, PolicyRules::Documented) => None,
-        };
-        if matches!(name, PolicyName::Classic | PolicyName::DepthOblivious) {
-            settings.dampening_factor = Some(self.conf.dampening_factor);
-        }
-        settings
     }
 
     /// Builds the policy of that name; `active` are the nodes with pending jobs, which only the
@@ -609,14 +599,12 @@ impl Site {
 
     /// The assumed usage in words.
     fn describe_assumptions(&self, policy: PolicyName, request: &SharesRequest) -> String {
-        let mut described = Vec::new();
-        for change in &request.changes {
-            described.push(match change {
-                UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
-                UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
-            });
-        }
-        described.join(", then ")
+        let changes = request.changes.iter();
+        let described = changes.map(|change| match change {
+            UsageChange::Decay(seconds) => self.describe_decay(policy, *seconds),
+            UsageChange::Charge { name, amount } => format!("{name} is charged {amount}"),
+        });
+        Vec::from_iter(described).join(", then ")
     }
 
     fn describe_decay(&self, policy: PolicyName, seconds: u64) -> String {
@@ -772,14 +760,10 @@ pub fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: 
     if settled.is_empty() {
         return;
     }
-    let mut nodes = HashMap::new();
-    for node in shares.nodes() {
-        nodes.insert(full_name(&shares, node), node);
-    }
-    let mut requested = Vec::new();
-    for user in users {
-        requested.extend(nodes.get(user));
-    }
+    let by_name = shares.nodes().map(|node| (full_name(&shares, node), node));
+    let nodes: HashMap<String, NodeId> = by_name.collect();
+    let requested = users.iter().filter_map(|user| nodes.get(user));
+    let requested = requested.copied().collect();
     policy.first_cycle = Some(requested);
     let (_, first_cycle) = compare(&shares, printed, policy, in_force);
     if first_cycle.len() >= settled.len() {
@@ -793,11 +777,9 @@ fn find_reproducing(
     printed: &[Option<f64>],
     policy: &PolicySelection,
 ) -> Option<(PolicyName, Release)> {
-    let mut candidates = Vec::new();
-    for name in POLICIES {
-        candidates.push((name, Release::V22_05));
-        candidates.push((name, Release::V26_11));
-    }
+    let releases = [Release::V22_05, Release::V26_11];
+    let candidates = POLICIES.map(|name| releases.map(|release| (name, release)));
+    let mut candidates = candidates.concat();
     // another release is likelier than another policy
     candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
     for &candidate in &candidates[1..] {

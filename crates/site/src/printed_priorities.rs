@@ -1,9 +1,8 @@
 //! How far the computed priorities are those that `squeue` prints, with the input that differs by
 //! the components of `sprio`.
 
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::Ranking;
-use jsf_slurm::priority::Factor;
+use job_sort_formula::{JobTable, Ranking};
+use jsf_slurm::Factor;
 use jsf_words::count;
 
 use crate::Role;

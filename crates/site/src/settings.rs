@@ -5,91 +5,39 @@
 //! scheduler, the Python that the server embeds, and the warnings about these files.
 
 use std::collections::BTreeSet;
+use std::mem;
 
 use job_sort_formula::diagnostic::{Message, Need, is_control};
-use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::python::PythonVersion;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
-use job_sort_formula::schema::{InputType, Origin, Schema};
+use job_sort_formula::schema::{InputType, Origin};
+use job_sort_formula::{Formula, PythonVersion};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::files::formula_text::sets_only_formulas;
 use jsf_openpbs::files::objects::{DEFAULT, Notation, ObjectKind, repeated};
-use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig};
+use jsf_openpbs::files::sched_priv::ByTime;
 use jsf_openpbs::files::server::{
-    PbsVersion, ServerSettings, SourceFormula, add_resources, declared_names, listed_schedulers,
-    python_of_system, version_in,
+    PbsVersion, SourceFormula, add_resources, declared_names, listed_schedulers, python_of_system,
+    version_in,
 };
+use jsf_openpbs::{Queues, SchedConfig};
 use jsf_words::quoted_list;
 
 use crate::files::file_source::Content;
 use crate::files::{FileWarnings, in_file};
-use crate::formulas::{SiteDocument, SiteFormulas, parsed};
+use crate::formulas::{SiteDocument, parsed};
 use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// What the shares depend on, as it is without a `sched_config`.
 const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
      fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00";
 
-/// Reads `sched_config`, of which the server's object of the scheduler replaces a setting. Without
-/// the file, only the formula orders the jobs.
-pub fn read_sched_config(
-    files: &SiteFiles,
-    server: &ServerSettings,
-    warnings: &mut FileWarnings,
-) -> Result<SchedConfig, SiteError> {
-    let mut config = match files.first(Role::SchedConfig) {
-        None => SchedConfig {
-            by_queue: ByTime::always(false),
-            preemptive_sched: ByTime::always(false),
-            ..SchedConfig::default()
-        },
-        Some(source) => {
-            let name = source.name();
-            let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
-            if kind == FileKind::Empty {
-                warnings.push(format!(
-                    "`{name}` has no setting: the defaults apply, such as `by_queue`, which orders the jobs by queue before the formula"
-                ));
-            }
-            let config = SchedConfig::parse(&bytes);
-            let (repeated, others): (Vec<_>, Vec<_>) = config
-                .warnings
-                .iter()
-                .partition(|warning| warning.is_repeated);
-            warnings.extend_unless_strict(in_file(&name, repeated))?;
-            warnings.extend(in_file(&name, others));
-            config
-        }
-    };
-    if let Some(priority) = server.preempt_queue_prio() {
-        config.preempt_queue_prio = priority;
-    }
-    Ok(config)
-}
-
 /// A warning about a tree without a `sched_config`.
 pub fn defaults_assumed() -> Message {
     let assumed =
         format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
     Message::asking(assumed, [Need::SchedConfig])
-}
-
-/// The server, its queues and the names that a formula may use.
-#[derive(Debug, Default)]
-pub struct Documents {
-    pub schema: Schema,
-    pub queues: Queues,
-    pub server: ServerSettings,
-    pub python: ServerPython,
-    /// The resources that the documents declare under names that the scheduler defines.
-    pub hidden: Vec<String>,
-    /// The partition of the scheduler whose jobs are ranked; `None` for the default one.
-    pub partition: Option<String>,
-    pub formulas: SiteFormulas,
-    pub warnings: FileWarnings,
 }
 
 /// Reads each file that describes the server, its queues or its resources, or has a formula, once.
@@ -128,41 +76,67 @@ const NOT_DESCRIBED: [(Role, &str); 3] = [
     ),
 ];
 
-impl Documents {
+/// The server, its queues and the names that a formula may use.
+impl Site {
     /// Reads the documents: those of the server first, then those of the queues and of the
     /// resources.
     ///
     /// # Errors
     /// A document cannot be read, or describes neither a server nor queues nor resources; or it
     /// gives something more than once, and the rules are strict.
-    pub fn read(
-        files: &SiteFiles,
-        python: Option<PythonVersion>,
-        is_strict: bool,
-    ) -> Result<Self, SiteError> {
-        let mut read = Self {
-            schema: Schema::openpbs(),
-            partition: files.partition.clone(),
-            warnings: FileWarnings::new(is_strict),
-            ..Self::default()
-        };
+    pub(crate) fn read_documents(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+        self.partition.clone_from(&files.partition);
         for (name, kind) in &files.declared {
-            read.schema.add_listed(name, *kind);
+            self.schema.add_listed(name, *kind);
         }
         let texts = read_texts(files)?;
         let mut documents = Vec::new();
         for (source, kind, text) in &texts {
             documents.push(SiteDocument::new(source, *kind, text));
         }
-        read.add_all(files, &documents)?;
-        read.queues.add_seen_to(&mut read.schema);
-        read.check_declared(files);
+        self.add_all(files, &documents)?;
+        self.queues.add_seen_to(&mut self.schema);
+        self.check_declared(files);
         // before names of formulas are resolved
-        let version = read.server.pbs_version();
-        read.python = ServerPython::find(python, files, version, &mut read.warnings)?;
-        read.schema = read.schema.with_python(read.python.version);
-        read.read_formulas(files, &documents)?;
-        Ok(read)
+        let version = self.server.pbs_version();
+        let warnings = &mut self.warnings.of_files;
+        self.python = ServerPython::find(self.options.python, files, version, warnings)?;
+        self.schema = mem::take(&mut self.schema).with_python(self.python.version);
+        self.read_formulas(files, &documents)
+    }
+
+    /// Reads `sched_config`, of which the server's object of the scheduler replaces a setting.
+    /// Without the file, only the formula orders the jobs.
+    pub(crate) fn read_sched_config(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
+        let warnings = &mut self.warnings.of_order;
+        self.config = match files.first(Role::SchedConfig) {
+            None => SchedConfig {
+                by_queue: ByTime::always(false),
+                preemptive_sched: ByTime::always(false),
+                ..SchedConfig::default()
+            },
+            Some(source) => {
+                let name = source.name();
+                let Content { bytes, kind } = source.read_expected(Role::SchedConfig)?;
+                if kind == FileKind::Empty {
+                    warnings.push(format!(
+                        "`{name}` has no setting: the defaults apply, such as `by_queue`, which orders the jobs by queue before the formula"
+                    ));
+                }
+                let config = SchedConfig::parse(&bytes);
+                let (repeated, others): (Vec<_>, Vec<_>) = config
+                    .warnings
+                    .iter()
+                    .partition(|warning| warning.is_repeated);
+                warnings.extend_unless_strict(in_file(&name, repeated))?;
+                warnings.extend(in_file(&name, others));
+                config
+            }
+        };
+        if let Some(priority) = self.server.preempt_queue_prio() {
+            self.config.preempt_queue_prio = priority;
+        }
+        Ok(())
     }
 
     /// Adds the documents of the server, the queues and the resources, each once.
@@ -184,7 +158,7 @@ impl Documents {
                 added.any(|(source, roles)| sources.contains(source) && roles.contains(&role));
             if !sources.is_empty() && !is_described {
                 let names = quoted_list(sources.iter().map(FileSource::name));
-                self.warnings.push(format!("{names} {warning}"));
+                self.warnings.of_files.push(format!("{names} {warning}"));
             }
         }
         Ok(())
@@ -226,14 +200,14 @@ impl Documents {
             self.add_in_use(FormulaText::of_document(document, false));
         }
         match partition {
-            Some(partition) => self.require_partition(partition)?,
+            Some(partition) => self.require_partition(partition),
             None => {
                 let mut with_formulas = Vec::from_iter(given);
                 with_formulas.extend(parsed(documents, files.all(Role::Server)));
                 self.choose_scheduler(given, &with_formulas);
+                Ok(())
             }
         }
-        Ok(())
     }
 
     /// Warns about each resource that was declared with a different type from the one that OpenPBS
@@ -248,7 +222,7 @@ impl Documents {
             }
             let given = declared.pbs_type();
             let used = entry.input_type.pbs_type();
-            self.warnings.push(format!(
+            self.warnings.of_files.push(format!(
                 "`{name}` was declared as {given}, but OpenPBS or a file of the site has it as {used}, which is used"
             ));
         }
@@ -265,7 +239,7 @@ impl Documents {
         }
         self.warn_of_repeated(name, &repeated(objects))?;
         let problems = add_resources(name, objects, &mut self.schema);
-        self.warnings.extend(problems);
+        self.warnings.of_files.extend(problems);
         for name in declared_names(objects) {
             if self.schema.origin(name) == Some(Origin::Special) {
                 self.hidden.push(name.to_owned());
@@ -297,9 +271,7 @@ impl Documents {
             return Ok(());
         }
         let similar = did_you_mean(partition, names.into_iter().take(MAX_COMPARED));
-        Err(SiteError::content(format!(
-            "no queue has the partition `{partition}`{similar}"
-        )))
+        Err(format!("no queue has the partition `{partition}`{similar}").into())
     }
 
     fn warn_of_repeated(
@@ -310,7 +282,9 @@ impl Documents {
         let repeated = repeated.iter();
         let warnings = repeated
             .map(|what| format!("`{what}` is given more than once; check which one is in force"));
-        self.warnings.extend_unless_strict(in_file(name, warnings))
+        self.warnings
+            .of_files
+            .extend_unless_strict(in_file(name, warnings))
     }
 
     /// If the file of the formula describes a server, adds the names that it lists; if the server
@@ -336,7 +310,7 @@ impl Documents {
                 && sets_only_formulas(objects.text)
                 && !added.is_empty()
             {
-                self.warnings.push(format!(
+                self.warnings.of_files.push(format!(
                     "`{name}` sets a formula with {}, which nothing else declares and which is taken as known to the server: to check a \
                      formula that is still to be set, give the formula alone",
                     quoted_list(&added)
@@ -355,7 +329,7 @@ impl Documents {
                 && used.all_lines().trim() != text.trim()
             {
                 let (first, other) = (&used.origin, &formula.origin);
-                self.warnings.push(format!(
+                self.warnings.of_files.push(format!(
                     "`{first}` and `{other}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you give \
                      a formula",
                     clipped(&used.all_lines()),
@@ -397,7 +371,7 @@ impl Documents {
                         "it is not used here: all other jobs belong to the default scheduler"
                     };
                     let of_whom = &scheduler.name;
-                    self.warnings.push(format!(
+                    self.warnings.of_files.push(format!(
                         "`{name}`: the formula `{shown}` is that of the scheduler `{of_whom}`; {consequence}"
                     ));
                     if is_used {
@@ -407,7 +381,7 @@ impl Documents {
                     && used.text != formula
                 {
                     let used = clipped(&used.text);
-                    self.warnings.push(format!(
+                    self.warnings.of_files.push(format!(
                         "`{name}` has the formula `{used}` of the server, which is used, and `{shown}` of the default scheduler: \
                          a server accepts only one (error 15226)"
                     ));

@@ -4,15 +4,14 @@
 //! jobs, a few of each kind, then how many more there are.
 
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
-use job_sort_formula::jobs::{Exclusion, JobTable, Problems};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::jobs::{Exclusion, Problems};
+use job_sort_formula::{JobTable, Schema};
 use jsf_ingest::{CycleJobs, ReadOptions, read_jobs};
 use jsf_json::clipped;
 use jsf_openpbs::check::CHECKED_COLUMNS;
-use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::order::Order;
-use jsf_openpbs::pbs_tree::PbsTree;
-use jsf_slurm::priority::AGE;
+use jsf_openpbs::{FairshareEntity, PbsTree};
+use jsf_slurm::AGE;
 use jsf_words::{count, counted};
 
 use crate::files::file_source::decompressed;
@@ -196,10 +195,11 @@ impl Site {
             let mut reasons = vec![first.to_string()];
             // such as that the document is cut off
             reasons.extend(read.notes);
-            return Err(SiteError::content(format!(
+            return Err(format!(
                 "`{source_name}`: none of its {skipped} jobs can be read: {}",
                 reasons.join("; ")
-            )));
+            )
+            .into());
         }
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);

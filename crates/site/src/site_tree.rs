@@ -6,18 +6,18 @@ use std::collections::{BTreeSet, HashSet};
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{
-    AssessedTree, NodeId, NodeKind, Policy, PolicyRules, ShareTree, WeightedWalk,
+    AssessedTree, NodeId, NodeKind, Policy, PolicyRules, WeightedWalk,
 };
-use job_sort_formula::jobs::{JobState, JobTable};
+use job_sort_formula::jobs::JobState;
 use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
 use job_sort_formula::schema::FairshareInput;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
+use job_sort_formula::{JobTable, ShareTree};
 use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
-use jsf_openpbs::files::fairshare_files::{LineFault, ResourceGroup, UsageFile};
-use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::pbs_tree::{MIN_USAGE, PbsTree};
+use jsf_openpbs::pbs_tree::MIN_USAGE;
+use jsf_openpbs::{PbsTree, ResourceGroup, SchedConfig, UsageFile};
 use jsf_slurm::associations::TreeFormat;
 use jsf_words::{counted, first_few_quoted};
 
@@ -294,16 +294,11 @@ fn read_resource_group(
             "`{name}` has Windows line ends, whose `\\r` the scheduler reads as part of the last field: remove them (`dos2unix`)"
         ));
     }
-    let (mut repeated, mut others) = (Vec::new(), Vec::new());
-    for line in &lines.rejected {
-        match line.fault {
-            LineFault::DuplicateName(_) => repeated.push(line),
-            _ => others.push(line.to_string()),
-        }
-    }
+    let (repeated, others): (Vec<_>, Vec<_>) =
+        lines.rejected.iter().partition(|line| line.is_repeated);
     warnings.extend_unless_strict(in_file(&name, repeated))?;
-    others.extend_from_slice(&lines.remarks);
-    warnings.extend(in_file(&name, others));
+    let others = others.into_iter().map(ToString::to_string);
+    warnings.extend(in_file(&name, others.chain(lines.remarks.clone())));
     if lines.not_listed > 0 {
         let lines = counted(lines.not_listed, "more line is", "more lines are");
         warnings.push(format!("`{name}`: {lines} not valid"));

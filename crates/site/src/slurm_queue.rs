@@ -7,24 +7,21 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
 use job_sort_formula::fairshare::Release;
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Expr;
-use job_sort_formula::python::Value;
-use job_sort_formula::schema::Schema;
 use job_sort_formula::schema::suggestions::did_you_mean;
+use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_ingest::{FileKind, NativeJob};
 use jsf_json::clipped;
 use jsf_openpbs::amounts::{kilobytes, parse_duration};
-use jsf_slurm::SlurmDocument;
-use jsf_slurm::cluster::Cluster;
-use jsf_slurm::priority::{AGE, Factor, PrioritySettings, TresWeight};
-use jsf_slurm::slurm_conf::SlurmConf;
-use jsf_slurm::slurm_jobs::{SlurmJob, SlurmJobs};
+use jsf_slurm::priority::TresWeight;
+use jsf_slurm::slurm_jobs::SlurmJobs;
 use jsf_slurm::sprio::{CalculationTime, Sprio};
-use jsf_slurm::values::{TimeLimit, TresAmounts};
+use jsf_slurm::{
+    AGE, Cluster, Factor, PrioritySettings, SlurmConf, SlurmDocument, SlurmJob, TimeLimit,
+    TresAmounts,
+};
 
 use crate::files::file_role::unexpected;
 use crate::files::file_source::OpenedFile;
@@ -633,8 +630,5 @@ fn require_known(what: &str, name: &str, known: &BTreeMap<String, u32>) -> Resul
         return Ok(());
     }
     let similar = did_you_mean(name, known.keys().map(String::as_str));
-    Err(SiteError::content(format!(
-        "no {what} is called `{}`{similar}",
-        clipped(name)
-    )))
+    Err(format!("no {what} is called `{}`{similar}", clipped(name)).into())
 }

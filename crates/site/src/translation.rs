@@ -7,17 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::program::{Program, Summand};
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::Value;
+use job_sort_formula::formula::program::Summand;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{SIZES, WorkBudget};
-use job_sort_formula::schema::{FairshareInput, Schema};
-use jsf_openpbs::amounts::NumberMode;
+use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::{Formula, JobTable, Program, Schema, Value};
+use jsf_openpbs::NumberMode;
 use jsf_openpbs::check::{ExchangeRate, exchange_rates};
-use jsf_slurm::cluster::Cluster;
-use jsf_slurm::priority::{AGE, Factor, PrioritySettings};
+use jsf_slurm::{AGE, Cluster, Factor, PrioritySettings};
 use serde::Serialize;
 
 use crate::checks::RATES_WORK;

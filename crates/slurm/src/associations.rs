@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use job_sort_formula::fairshare::policy::classic::Classic;
-use job_sort_formula::fairshare::policy::fair_tree::FairTree;
-use job_sort_formula::fairshare::policy::stored_shares;
+use job_sort_formula::ShareTree;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
-use job_sort_formula::fairshare::{NodeKind, Policy, PolicyRules, Release, ShareTree, Shares};
+use job_sort_formula::fairshare::{
+    Classic, FairTree, NodeId, NodeKind, Policy, PolicyRules, Shares, stored_shares,
+};
 use jsf_json::{clipped, decode_utf8, strip_byte_order_mark};
 
 use crate::non_empty;
@@ -44,7 +44,7 @@ pub struct SlurmTree {
     pub format: TreeFormat,
     /// The cluster, if the document names it.
     pub cluster: Option<String>,
-    /// Whether the document has usage.
+    /// Whether the document has usage; in the document that of an account includes that of its members.
     pub usage_known: bool,
     /// Whether the document was printed under the policy fair tree; `None` if its columns do not
     /// show this.
@@ -96,23 +96,14 @@ pub fn read_tree(source_name: &str, bytes: &[u8]) -> Result<SlurmTree, String> {
 fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
     let text = decode_utf8(strip_byte_order_mark(bytes));
     if text.trim_start().starts_with('{') {
-        let records = association_files::read_sshare_json(&text)?;
-        return records.build(TreeFormat::SshareJson);
+        return association_files::read_sshare_json(&text)?.build();
     }
     let first = first_line(&text);
     let is_object = |(word, _): (&str, _)| OBJECTS.contains(&&*word.trim().to_ascii_lowercase());
-    let (format, mut records);
-    if let Some(table) = Table::parse(&text).filter(is_of_associations) {
-        let is_sshare = table.has("RawShares") || !table.has("Share");
-        format = if is_sshare {
-            TreeFormat::Sshare
-        } else {
-            TreeFormat::ShowAssoc
-        };
-        records = association_files::read_table(&table, is_sshare)?;
+    let mut records = if let Some(table) = Table::parse(&text).filter(is_of_associations) {
+        association_files::read_table(&table)?
     } else if first.split_once('-').is_some_and(is_object) {
-        format = TreeFormat::SacctmgrFile;
-        records = association_files::read_sacctmgr_file(&text)?;
+        association_files::read_sacctmgr_file(&text)?
     } else if first.starts_with("root|") || first.starts_with("root ") {
         // the first row of `sshare -n`
         let fault = " is a table without its header line: print it without `-n`";
@@ -120,7 +111,7 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
     } else {
         let first = clipped(first);
         return Err(unrecognised(format!("a text that begins with `{first}`")));
-    }
+    };
     if !text.ends_with('\n') {
         let line = Place::line(text.lines().count());
         records.warn_at(
@@ -128,7 +119,7 @@ fn read(bytes: &[u8]) -> Result<SlurmTree, String> {
             "the last line has no line end; was the document cut off?",
         );
     }
-    records.build(format)
+    records.build()
 }
 
 /// Whether a table is one of `sshare` or of `sacctmgr show assoc`.
@@ -166,13 +157,10 @@ const UNNAMED_PARTITION: &str = "?";
 #[derive(Debug)]
 struct Association {
     place: Place,
-    kind: NodeKind,
-    name: String,
+    /// The node; what the document says of its usage includes that of its members.
+    node: TreeNode,
     /// The account that it is in; `None` for the root.
-    parent: Option<String>,
-    /// Empty for an association with all partitions.
-    partition: String,
-    shares: Shares,
+    account: Option<String>,
     usage: f64,
     /// The normalised share in the document.
     norm_shares: Option<f64>,
@@ -182,49 +170,65 @@ struct Association {
 
 impl Association {
     fn is_account(&self) -> bool {
-        self.kind != NodeKind::Entity
-    }
-
-    fn full_name(&self) -> String {
-        if self.partition.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{}:{}", self.name, self.partition)
-        }
+        self.node.kind != NodeKind::Entity
     }
 }
 
-/// All rows of a document.
+/// What a row says; what it does not say is empty.
 #[derive(Debug, Default)]
+struct Cells<'r> {
+    is_user: bool,
+    name: &'r str,
+    /// The account that it is in; `None` for the root.
+    account: Option<String>,
+    /// Empty for an association with all partitions.
+    partition: &'r str,
+    shares: &'r str,
+    usage: &'r str,
+    norm_shares: &'r str,
+    fairshare: &'r str,
+}
+
+/// All rows of a document.
+#[derive(Debug)]
 struct Associations {
-    cluster: Option<String>,
-    release: Option<Release>,
-    /// Whether the document has usage; the usage of an account then includes that of its members.
-    usage_known: bool,
+    /// What becomes of them.
+    tree: SlurmTree,
     /// Whether the document does not contain the partitions of associations.
     lacks_partitions: bool,
     /// Whether a name longer than its column ends in `+`.
     names_are_cut: bool,
     rows: Vec<Association>,
-    duplicates: Vec<String>,
-    warnings: Vec<String>,
     /// The rows of other clusters: the place and the cluster of the first, and their number.
     other_clusters: Option<(Place, String, usize)>,
 }
 
 impl Associations {
-    /// Checks a row and adds it. `value` is the text in a column, empty where there is none.
-    fn add<'r>(
-        &mut self,
-        place: Place,
-        kind: NodeKind,
-        name: &str,
-        parent: Option<String>,
-        value: impl Fn(&str) -> &'r str,
-    ) -> Result<(), String> {
-        let shares = match value("RawShares") {
+    fn new(format: TreeFormat) -> Self {
+        Self {
+            tree: SlurmTree {
+                document: TreeDocument::default(),
+                format,
+                cluster: None,
+                usage_known: false,
+                is_fair_tree: None,
+                printed_fairshare: Vec::new(),
+                duplicates: Vec::new(),
+                warnings: Vec::new(),
+            },
+            lacks_partitions: false,
+            names_are_cut: false,
+            rows: Vec::new(),
+            other_clusters: None,
+        }
+    }
+
+    /// Checks a row and adds it.
+    fn add(&mut self, place: Place, row: Cells<'_>) -> Result<(), String> {
+        let name = row.name;
+        let shares = match row.shares {
             // the root's shares have no meaning
-            _ if parent.is_none() => Shares::Count(1),
+            _ if row.account.is_none() => Shares::Count(1),
             "" => {
                 let fault = format_args!("`{name}` has no shares; was the line cut off?");
                 return Err(place.fault(fault));
@@ -232,22 +236,21 @@ impl Associations {
             text => self.shares(place, name, text)?,
         };
         let mut usage = 0.0;
-        if self.usage_known {
-            let text = value("RawUsage");
-            usage = text.parse().unwrap_or(f64::NAN);
+        if self.tree.usage_known {
+            usage = row.usage.parse().unwrap_or(f64::NAN);
             if !(usage.is_finite() && usage >= 0.0) {
                 return Err(place.fault(format_args!(
                     "the usage of `{name}` is `{}`, expected a number of at least 0",
-                    clipped(text)
+                    clipped(row.usage)
                 )));
             }
         }
-        let (above, partition) = (parent.as_deref().unwrap_or(ROOT), value("Partition"));
-        if name.len().max(above.len()).max(partition.len()) > MAX_NAME {
+        let account = row.account.as_deref().unwrap_or(ROOT);
+        if name.len().max(account.len()).max(row.partition.len()) > MAX_NAME {
             let fault = format!("a name is longer than {MAX_NAME} bytes");
             return Err(place.fault(fault));
         }
-        if name.is_empty() || above.is_empty() {
+        if name.is_empty() || account.is_empty() {
             return Err(place.fault("the account has no name"));
         }
         if self.rows.len() > MAX_ASSOCIATIONS {
@@ -255,14 +258,23 @@ impl Associations {
         }
         self.rows.push(Association {
             place,
-            kind,
-            name: name.to_owned(),
-            parent,
-            partition: partition.to_owned(),
-            shares,
+            node: TreeNode {
+                kind: if row.is_user {
+                    NodeKind::Entity
+                } else {
+                    NodeKind::Group
+                },
+                name: name.to_owned(),
+                parent: None,
+                partition: non_empty(row.partition.to_owned()).filter(|_| row.is_user),
+                shares,
+                usage: None,
+                cgroup: None,
+            },
+            account: row.account,
             usage,
-            norm_shares: value("NormShares").parse().ok(),
-            fairshare: value("FairShare").parse().ok(),
+            norm_shares: row.norm_shares.parse().ok(),
+            fairshare: row.fairshare.parse().ok(),
         });
         Ok(())
     }
@@ -288,112 +300,72 @@ impl Associations {
     /// Whether a row is of another cluster than the first row. Such a row must not be read; it is
     /// counted for a warning. The empty name counts as a cluster of its own.
     fn is_of_other_cluster(&mut self, place: Place, cluster: &str) -> bool {
-        let read = self.cluster.get_or_insert_with(|| cluster.to_owned());
+        let read = self.tree.cluster.get_or_insert(cluster.to_owned());
         if read == cluster {
             return false;
         }
-        match &mut self.other_clusters {
-            Some((_, _, rows)) => *rows += 1,
-            None => self.other_clusters = Some((place, cluster.to_owned(), 1)),
-        }
+        let others = &mut self.other_clusters;
+        let (.., rows) = others.get_or_insert((place, cluster.to_owned(), 0));
+        *rows += 1;
         true
     }
 
-    /// Warns of the rows of other clusters.
-    fn finish_clusters(&mut self) {
-        self.cluster = self.cluster.take().and_then(non_empty);
-        let Some((place, cluster, rows)) = self.other_clusters.take() else {
-            return;
-        };
-        let read = self.cluster.as_deref().unwrap_or_default();
-        let text = format!(
-            "only cluster `{read}` is read, and {rows} rows of others, such as `{cluster}`, are ignored"
-        );
-        self.warn_at(place, text);
-    }
-
-    /// Warns of the whole document.
-    fn warn(&mut self, text: impl Into<String>) {
-        self.warnings.push(text.into());
-    }
-
     fn warn_at(&mut self, place: Place, text: impl Display) {
-        self.warn(format!("{place}: {text}"));
+        self.tree.warnings.push(format!("{place}: {text}"));
     }
 
-    /// The tree of the rows of a document in a format.
-    fn build(mut self, format: TreeFormat) -> Result<SlurmTree, String> {
+    /// The tree of the rows.
+    fn build(mut self) -> Result<SlurmTree, String> {
         if self.rows.is_empty() {
             return Err(String::from(" contains no associations; was it cut off?"));
         }
-        if self.names_are_cut {
-            self.warn_of_cut_names();
+        self.tree.cluster = self.tree.cluster.and_then(non_empty);
+        if let Some((place, other, rows)) = self.other_clusters.take() {
+            let read = self.tree.cluster.as_deref().unwrap_or_default();
+            let text = format!(
+                "only cluster `{read}` is read, and {rows} rows of others, such as `{other}`, are ignored"
+            );
+            self.warn_at(place, text);
         }
-        let root = self.root()?;
-        self.resolve_repeated(&root)?;
-        self.put_parents_first(&root)?;
-        if self.usage_known {
-            self.subtract_members();
-        }
-        // under fair tree the root has no normalised shares, under every other policy all of them
-        let mut is_fair_tree = None;
-        let mut norm_shares = Vec::new();
-        let mut printed_fairshare = Vec::new();
-        for row in &self.rows {
-            if row.parent.is_some() {
-                norm_shares.push(row.norm_shares);
-                printed_fairshare.push(row.fairshare);
-            } else if is_fair_tree.is_none() {
-                is_fair_tree = row.norm_shares.map(|shares| shares < 0.5);
-            }
-        }
-        let document = self.document(root);
-        if let Some(missing) = missing_rows(&document, &norm_shares, is_fair_tree) {
-            self.warnings.push(missing);
-            // all numbers differ then
-            printed_fairshare.clear();
-        }
-        Ok(SlurmTree {
-            document,
-            format,
-            cluster: self.cluster,
-            usage_known: self.usage_known,
-            is_fair_tree,
-            printed_fairshare,
-            duplicates: self.duplicates,
-            warnings: self.warnings,
-        })
-    }
-
-    fn warn_of_cut_names(&mut self) {
         let mut rows = self.rows.iter();
-        if let Some(first) = rows.find(|row| row.name.ends_with('+')) {
+        if self.names_are_cut
+            && let Some(first) = rows.find(|row| row.node.name.ends_with('+'))
+        {
             let text = format!(
                 "names such as `{}` were cut at the width of their column; with `-P`, `sshare` and `sacctmgr` print them in full",
-                first.name
+                first.node.name
             );
             self.warn_at(first.place, text);
         }
+        self.tree.document.root = self.root()?;
+        self.resolve_repeated()?;
+        let norm_shares = self.add_nodes()?;
+        let mut tree = self.tree;
+        if let Some(missing) = tree.missing_rows(&norm_shares) {
+            tree.warnings.push(missing);
+            // all numbers differ then
+            tree.printed_fairshare.clear();
+        }
+        Ok(tree)
     }
 
-    /// The name of the only row without a parent, `root` if there is no such row.
+    /// The name of the only row without an account, `root` if there is no such row.
     fn root(&mut self) -> Result<String, String> {
-        let mut tops = self.rows.iter().filter(|row| row.parent.is_none());
-        let Some(first) = tops.next() else {
+        let mut tops = self.rows.iter().filter(|row| row.account.is_none());
+        let Some(Association { place, node, .. }) = tops.next() else {
             return Ok(ROOT.to_owned());
         };
-        if let Some(second) = tops.find(|second| second.name != first.name) {
+        let name = node.name.clone();
+        if let Some(second) = tops.find(|second| second.node.name != name) {
             return Err(second.place.fault(format_args!(
-                    "`{}` is at the top level beside `{}`; leading blanks give the level, were they removed?",
-                    second.name, first.name
-                ),
-            ));
+                "`{}` is at the top level beside `{name}`; leading blanks give the level, were they removed?",
+                second.node.name
+            )));
         }
-        let (place, name) = (first.place, first.name.clone());
         if name != ROOT {
             let text =
                 format!("the top account is `{name}`, expected `root`; was the output filtered?");
-            self.warn_at(place, text);
+            self.warn_at(*place, text);
         }
         Ok(name)
     }
@@ -402,214 +374,209 @@ impl Associations {
     /// once, and `sacctmgr load` ignores a second line. In a document without partitions, each row of
     /// a user in one account is the user's association with one partition: the second row gets the
     /// partition `?2`, the third `?3`, and so on.
-    fn resolve_repeated(&mut self, root: &str) -> Result<(), String> {
+    fn resolve_repeated(&mut self) -> Result<(), String> {
         // by the account of a user, and the name; accounts are in no account
         let mut known: HashMap<(Option<String>, String), (Place, u32)> = HashMap::new();
-        let implicit_root = self.rows.iter().all(|row| row.parent.is_some());
-        if implicit_root && let Some(first) = self.rows.first() {
-            known.insert((None, root.to_owned()), (first.place, 1));
+        let first = &self.rows[0];
+        if self.rows.iter().all(|row| row.account.is_some()) {
+            known.insert((None, self.tree.document.root.clone()), (first.place, 1));
         }
         let mut kept = Vec::new();
         for mut row in std::mem::take(&mut self.rows) {
-            let parent = row.parent.clone().unwrap_or_default();
-            let name = row.full_name();
-            let key = if row.is_account() {
-                (None, row.name.clone())
-            } else {
-                (Some(parent.clone()), name.clone())
-            };
-            let (first_place, times) = known.entry(key).or_insert((row.place, 0));
+            let name = row.node.full_name();
+            let account = row.account.clone().unwrap_or_default();
+            let within = (!row.is_account()).then(|| account.clone());
+            let (first_place, times) = known
+                .entry((within, name.clone()))
+                .or_insert((row.place, 0));
             *times += 1;
             if *times == 1 {
                 kept.push(row);
                 continue;
             }
             let place = row.place;
-            if self.names_are_cut && (row.name.ends_with('+') || row.partition.ends_with('+')) {
-                let fault = format_args!(
+            let partition = row.node.partition.as_deref().unwrap_or_default();
+            if self.names_are_cut && (row.node.name.ends_with('+') || partition.ends_with('+')) {
+                return Err(place.fault(format_args!(
                     "`{name}` was cut at the width of its column and is on {first_place} too; with `-P`, `sshare` and \
                      `sacctmgr` print names in full"
-                );
-                return Err(place.fault(fault));
+                )));
             }
-            let repeated = format!("{place}: `{name}` in `{parent}` is on {first_place} already");
+            let repeated = format!("{place}: `{name}` in `{account}` is on {first_place} already");
             if self.lacks_partitions && !row.is_account() {
-                row.partition = format!("{UNNAMED_PARTITION}{times}");
-                let own_name = row.full_name();
-                self.warnings.push(format!(
+                row.node.partition = Some(format!("{UNNAMED_PARTITION}{times}"));
+                self.tree.warnings.push(format!(
                     "{repeated}: a user has one association per partition, and only `sshare -m` or a column `Partition` \
-                     gives the partition; this association is called `{own_name}`"
+                     gives the partition; this association is called `{}`",
+                    row.node.full_name()
                 ));
                 kept.push(row);
             } else {
-                self.duplicates
-                    .push(format!("{repeated}; this row is ignored"));
+                let ignored = format!("{repeated}; this row is ignored");
+                self.tree.duplicates.push(ignored);
             }
         }
         self.rows = kept;
         Ok(())
     }
 
-    /// Sorts the rows so that every parent is before its children; siblings keep their order.
-    fn put_parents_first(&mut self, root: &str) -> Result<(), String> {
-        let rows = &self.rows;
-        let mut accounts: HashMap<&str, Option<usize>> = HashMap::from([(root, None)]);
-        for (index, row) in rows.iter().enumerate() {
+    /// The row of the account that each row is in; `None` for the root, and below one without a row.
+    fn accounts(&self) -> Result<Vec<Option<usize>>, String> {
+        let root = self.tree.document.root.as_str();
+        let mut by_name: HashMap<&str, Option<usize>> = HashMap::from([(root, None)]);
+        for (index, row) in self.rows.iter().enumerate() {
             if row.is_account() {
-                accounts.insert(&row.name, Some(index));
+                by_name.insert(&row.node.name, Some(index));
             }
         }
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
-        let mut stack = Vec::new();
-        let mut in_order = true;
-        for (index, row) in rows.iter().enumerate() {
-            let Some(parent) = row.parent.as_deref() else {
-                stack.push(index);
-                continue;
-            };
-            let Some(above) = accounts.get(parent) else {
-                let name = &row.name;
-                let fault =
-                    format_args!("`{name}` is in `{parent}`, which is not an account of the tree");
-                return Err(row.place.fault(fault));
-            };
-            match *above {
-                None => stack.push(index),
-                Some(above) => {
-                    in_order &= above < index;
-                    children[above].push(index);
-                }
-            }
+        let mut accounts = Vec::new();
+        for Association {
+            place,
+            node,
+            account,
+            ..
+        } in &self.rows
+        {
+            accounts.push(match account {
+                None => None,
+                Some(account) => *by_name.get(account.as_str()).ok_or_else(|| {
+                    let name = &node.name;
+                    place.fault(format_args!(
+                        "`{name}` is in `{account}`, which is not an account of the tree"
+                    ))
+                })?,
+            });
         }
-        if in_order {
-            return Ok(());
-        }
-        stack.reverse();
-        let rows = std::mem::take(&mut self.rows);
-        let mut rows: Vec<Option<Association>> = rows.into_iter().map(Some).collect();
-        while let Some(index) = stack.pop() {
-            self.rows.extend(rows[index].take());
-            stack.extend(children[index].iter().rev());
-        }
-        match rows.into_iter().flatten().find(Association::is_account) {
-            Some(row) => {
-                let fault = format_args!("account `{}` is nested in itself", row.name);
-                Err(row.place.fault(fault))
-            }
-            None => Ok(()),
-        }
+        Ok(accounts)
     }
 
-    /// Subtracts the usage of its members from that of every account. The daemon's totals are not
+    /// Makes nodes of the rows, every parent before its children, and returns their normalised shares.
+    ///
+    /// The usage of its members is subtracted from that of every account. The daemon's totals are not
     /// exact sums and are printed without their decimals, so an account whose usage is less by at
     /// most 1, or by a factor of 1e-9, gives no warning.
-    fn subtract_members(&mut self) {
-        let mut members: HashMap<String, f64> = HashMap::new();
-        for row in &self.rows {
-            *members
-                .entry(row.parent.clone().unwrap_or_default())
-                .or_default() += row.usage;
+    fn add_nodes(&mut self) -> Result<Vec<Option<f64>>, String> {
+        let accounts = self.accounts()?;
+        let mut members_usage = vec![0.0; self.rows.len()];
+        for (row, account) in self.rows.iter().zip(&accounts) {
+            if let Some(account) = account {
+                members_usage[*account] += row.usage;
+            }
         }
-        for row in &mut self.rows {
-            let members_usage = match members.get(&row.name) {
-                Some(&usage) if row.is_account() => usage,
-                _ => 0.0,
+        let mut nodes = vec![None; self.rows.len()];
+        let mut norm_shares = Vec::new();
+        let rows = std::mem::take(&mut self.rows);
+        let mut rows: Vec<Option<Association>> = rows.into_iter().map(Some).collect();
+        for index in parents_first(&accounts) {
+            let Some(mut row) = rows[index].take() else {
+                continue;
             };
+            let members_usage = members_usage[index];
             let own = row.usage - members_usage;
             if own < -1.0 && own < -1e-9 * members_usage {
                 let text = format!(
-                    "{}: account `{}` has a usage of {}, less than the {members_usage} of its members",
-                    row.place, row.name, row.usage
+                    "account `{}` has a usage of {}, less than the {members_usage} of its members",
+                    row.node.name, row.usage
                 );
-                self.warnings.push(text);
+                self.warn_at(row.place, text);
             }
             // the tree adds the usage of members up again
-            row.usage = own.max(0.0);
-        }
-    }
-
-    /// The checked rows, parents first, as nodes.
-    fn document(&mut self, root: String) -> TreeDocument {
-        let mut document = TreeDocument {
-            root,
-            release: self.release,
-            ..TreeDocument::default()
-        };
-        let mut accounts: HashMap<String, usize> = HashMap::new();
-        for row in std::mem::take(&mut self.rows) {
-            let Some(parent) = row.parent else {
-                document.usage = row.usage;
+            let own = own.max(0.0);
+            if row.account.is_none() {
+                self.tree.document.usage = own;
+                // under fair tree the root has no normalised shares, under every other policy all of them
+                self.tree.is_fair_tree = row.norm_shares.map(|shares| shares < 0.5);
                 continue;
-            };
-            if row.kind != NodeKind::Entity {
-                accounts.insert(row.name.clone(), document.nodes.len());
             }
-            document.nodes.push(TreeNode {
-                kind: row.kind,
-                name: row.name,
-                parent: accounts.get(&parent).copied(),
-                partition: non_empty(row.partition),
-                shares: row.shares,
-                usage: (row.usage != 0.0).then_some(row.usage),
-                cgroup: None,
-            });
+            row.node.usage = (own != 0.0).then_some(own);
+            row.node.parent = accounts[index].and_then(|account| nodes[account]);
+            nodes[index] = Some(self.tree.document.nodes.len());
+            self.tree.document.nodes.push(row.node);
+            self.tree.printed_fairshare.push(row.fairshare);
+            norm_shares.push(row.norm_shares);
         }
-        document
+        match rows.into_iter().flatten().find(Association::is_account) {
+            Some(row) => {
+                let fault = format_args!("account `{}` is nested in itself", row.node.name);
+                Err(row.place.fault(fault))
+            }
+            None => Ok(norm_shares),
+        }
     }
 }
 
-/// Compares the normalised shares in the document with those computed from its rows. The document's
-/// are less if rows of siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides
-/// other users from the user who ran it.
-fn missing_rows(
-    document: &TreeDocument,
-    printed: &[Option<f64>],
-    is_fair_tree: Option<bool>,
-) -> Option<String> {
-    if printed.iter().all(Option::is_none) {
-        return None;
+/// The indices of the rows with these accounts, every account before its members; siblings keep their
+/// order. What is nested in itself is left out.
+fn parents_first(accounts: &[Option<usize>]) -> Vec<usize> {
+    let rows = 0..accounts.len();
+    if rows
+        .clone()
+        .all(|row| accounts[row].is_none_or(|account| account < row))
+    {
+        return rows.collect();
     }
-    let tree = document.share_tree().ok()?;
-    let fair_tree = FairTree::new(PolicyRules::Scheduler);
-    let classic = Classic::new(PolicyRules::Scheduler);
-    let mut candidates = Vec::new();
-    if is_fair_tree != Some(false) {
-        candidates.push(differences(&tree, printed, &fair_tree));
+    let mut stack = Vec::new();
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); accounts.len()];
+    for row in rows.rev() {
+        match accounts[row] {
+            None => stack.push(row),
+            Some(account) => members[account].push(row),
+        }
     }
-    if is_fair_tree != Some(true) {
-        candidates.push(differences(&tree, printed, &classic));
+    let mut order = Vec::new();
+    while let Some(row) = stack.pop() {
+        order.push(row);
+        stack.append(&mut members[row]);
     }
-    // the policy that explains more of the shares
-    let found = candidates.into_iter().min_by_key(Vec::len)?;
-    let &(index, printed_share, computed_share) = found.first()?;
-    let node = document.nodes.get(index)?;
-    let count = found.len();
-    let text = format!(
-        "rows are missing: the normalised share of `{}` in `{}` is {printed_share:.6}, but {computed_share:.6} among \
-         the rows here, as for {count} in all, so the shares computed here are wrong; print all rows with `sshare -a -l -P` (if \
-         `PrivateData` hides other users, run it as an operator)",
-        node.full_name(),
-        document.parent_name(node)
-    );
-    Some(text)
+    order
 }
 
-/// The associations whose printed share is less than the computed one: the index, and the two
-/// shares.
+impl SlurmTree {
+    /// Compares the normalised shares in the document with those computed from its rows. The document's
+    /// are less if rows of siblings are missing: `sshare` was run without `-a`, or `PrivateData` hides
+    /// other users from the user who ran it.
+    fn missing_rows(&self, printed: &[Option<f64>]) -> Option<String> {
+        if printed.iter().all(Option::is_none) {
+            return None;
+        }
+        let tree = self.document.share_tree().ok()?;
+        let fair_tree = FairTree::new(PolicyRules::Scheduler);
+        let classic = Classic::new(PolicyRules::Scheduler);
+        let mut candidates = Vec::new();
+        if self.is_fair_tree != Some(false) {
+            candidates.push(differences(&tree, printed, &fair_tree));
+        }
+        if self.is_fair_tree != Some(true) {
+            candidates.push(differences(&tree, printed, &classic));
+        }
+        // the policy that explains more of the shares
+        let found = candidates.into_iter().min_by_key(Vec::len)?;
+        let &(node, printed_share, computed_share) = found.first()?;
+        let count = found.len();
+        let account = tree.parent(node).map_or("", |account| tree.name(account));
+        Some(format!(
+            "rows are missing: the normalised share of `{}` in `{account}` is {printed_share:.6}, but {computed_share:.6} \
+             among the rows here, as for {count} in all, so the shares computed here are wrong; print all rows with \
+             `sshare -a -l -P` (if `PrivateData` hides other users, run it as an operator)",
+            tree.name(node)
+        ))
+    }
+}
+
+/// The associations whose printed share is less than the computed one, with the two shares.
 fn differences(
     tree: &ShareTree,
     printed: &[Option<f64>],
     policy: &dyn Policy,
-) -> Vec<(usize, f64, f64)> {
+) -> Vec<(NodeId, f64, f64)> {
     let shares = policy.assess(tree);
     let mut differences = Vec::new();
-    for (index, (node, printed)) in tree.nodes().skip(1).zip(printed).enumerate() {
-        let association = shares.association(node);
-        let computed = association.and_then(|association| association.norm_shares);
-        if let (Some(printed), Some(computed)) = (*printed, computed)
+    for (node, printed) in tree.nodes().skip(1).zip(printed) {
+        if let Some(association) = shares.association(node)
+            && let (Some(printed), Some(computed)) = (*printed, association.norm_shares)
             && computed - printed > PRINTED_PRECISION
         {
-            differences.push((index, printed, computed));
+            differences.push((node, printed, computed));
         }
     }
     differences

@@ -23,6 +23,11 @@ mod tables;
 pub mod values;
 
 pub use associations::{SlurmTree, read_tree};
+pub use cluster::Cluster;
+pub use priority::{AGE, Factor, PrioritySettings};
+pub use slurm_conf::SlurmConf;
+pub use slurm_jobs::SlurmJob;
+pub use values::{TimeLimit, TresAmounts};
 
 use tables::Table;
 

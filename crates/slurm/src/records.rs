@@ -25,8 +25,6 @@ pub struct Record {
     fields: Vec<Field>,
     /// The line of the text on which it begins, counted from 1.
     pub line: usize,
-    /// The line on which its last field is.
-    last_line: usize,
     /// Whether it goes on to what the user wrote, which comes after all that is read.
     reaches_user_text: bool,
 }
@@ -63,31 +61,24 @@ impl Record {
     pub fn set(&mut self, key: &str, value: &str, line: usize) {
         for known in &mut self.fields {
             if known.key.eq_ignore_ascii_case(key) {
-                self.last_line = line;
                 value.clone_into(&mut known.value);
                 known.line = line;
                 return;
             }
         }
-        self.push(key.to_owned().into(), None, value, line);
+        self.fields.push(Field {
+            key: key.to_owned().into(),
+            written: None,
+            value: value.to_owned(),
+            line,
+        });
     }
 
     /// Gives a key one more value, which the document has under another one.
     pub fn add(&mut self, (written, key): (&'static str, &'static str), value: &str, line: usize) {
-        self.push(key.into(), Some(written), value, line);
-    }
-
-    fn push(
-        &mut self,
-        key: Cow<'static, str>,
-        written: Option<&'static str>,
-        value: &str,
-        line: usize,
-    ) {
-        self.last_line = line;
         self.fields.push(Field {
-            key,
-            written,
+            key: key.into(),
+            written: Some(written),
             value: value.to_owned(),
             line,
         });
@@ -115,6 +106,12 @@ impl Record {
         fields.map(|field| field.value.as_str())
     }
 
+    /// The first value of a key, also one that usually means that it is not set.
+    pub fn written(&self, key: &str) -> Option<&str> {
+        let field = self.fields.iter().find(|field| field.key == key)?;
+        Some(&field.value)
+    }
+
     /// Whether a key has this value, whichever it is.
     pub fn contains(&self, value: &str) -> bool {
         self.fields.iter().any(|field| field.value == value)
@@ -126,7 +123,12 @@ impl Record {
 
     /// Whether a key is there, with a value that is set or not.
     pub fn has_key(&self, key: &str) -> bool {
-        self.fields.iter().any(|field| field.key == key)
+        self.written(key).is_some()
+    }
+
+    /// Whether it has several lines.
+    fn is_folded(&self) -> bool {
+        self.fields.iter().any(|field| field.line > self.line)
     }
 }
 
@@ -215,7 +217,7 @@ impl RecordKind {
     /// its end.
     fn whole_records(&self, text: &str) -> (Vec<Record>, Option<String>) {
         let mut found = self.records(text);
-        let is_folded = found.iter().any(|record| record.last_line > record.line);
+        let is_folded = found.iter().any(Record::is_folded);
         let has_line_end = text.ends_with('\n');
         let last_line = text.lines().last().unwrap_or_default();
         if has_line_end && (!is_folded || last_line.trim().is_empty()) {

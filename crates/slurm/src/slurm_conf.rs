@@ -32,34 +32,12 @@ const MAX_FILES: usize = 64;
 // a file that includes itself would else use up the number of files, and those after it were missing
 const MAX_INCLUDE_DEPTH: usize = 8;
 
-/// The fair-share policy that `slurmctld` uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ConfPolicy {
-    /// The default since 19.05.
-    #[default]
-    FairTree,
-    /// `PriorityFlags=DEPTH_OBLIVIOUS`
-    DepthOblivious,
-    /// `PriorityFlags=NO_FAIR_TREE`
-    Classic,
-}
-
-impl ConfPolicy {
-    /// The policy's name, as in `--policy`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::FairTree => "fair-tree",
-            Self::DepthOblivious => "depth-oblivious",
-            Self::Classic => "classic",
-        }
-    }
-}
-
 /// The settings that affect fair share and the priority of jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlurmConf {
-    /// The policy, which applies under `priority/multifactor` only.
-    pub policy: ConfPolicy,
+    /// The policy by its name as in `--policy`: `fair-tree`, the default since 19.05,
+    /// `depth-oblivious` or `classic`. It applies under `priority/multifactor` only.
+    pub policy: &'static str,
     /// `PriorityDecayHalfLife` in seconds, 0 for usage that does not decay. Default: 7 days.
     pub decay_half_life: u32,
     /// `PriorityCalcPeriod`: the time between two calculations, in seconds. Default: 300.
@@ -81,14 +59,15 @@ pub struct SlurmConf {
     pub warnings: Vec<Message>,
     /// The first of them with which `slurmctld` does not start.
     start_fault: Option<String>,
-    /// The values in the files, but for the wrong ones, by their names in [`KEYS`].
-    values: HashMap<&'static str, String>,
+    /// The values in the files, but for the wrong ones, by their names in [`KEYS`], and the lines that
+    /// set them.
+    values: HashMap<&'static str, (String, Place)>,
 }
 
 impl Default for SlurmConf {
     fn default() -> Self {
         Self {
-            policy: ConfPolicy::default(),
+            policy: FAIR_TREE,
             decay_half_life: 7 * 24 * 60 * 60,
             calc_period: 5 * 60,
             dampening_factor: 1,
@@ -118,16 +97,16 @@ impl SlurmConf {
     /// The value of a setting that affects fair share or priorities; `None` if the files do not set
     /// it, or as slurmctld refuses it, so that it has its default.
     pub fn value(&self, key: &str) -> Option<&str> {
-        self.values.get(key).map(String::as_str)
+        Some(&self.values.get(key)?.0)
     }
 
     /// Reads a text without its folder: an `Include` in it is a warning.
     ///
     /// ```
-    /// use jsf_slurm::slurm_conf::{ConfPolicy, SlurmConf};
+    /// use jsf_slurm::slurm_conf::SlurmConf;
     ///
     /// let conf = SlurmConf::parse("slurm.conf", b"PriorityType=priority/multifactor\npriorityflags=NO_FAIR_TREE\n");
-    /// assert_eq!((conf.policy, conf.decay_half_life), (ConfPolicy::Classic, 604_800));
+    /// assert_eq!((conf.policy, conf.decay_half_life), ("classic", 604_800));
     /// assert_eq!(conf.warnings, []);
     /// ```
     pub fn parse(source_name: &str, bytes: &[u8]) -> Self {
@@ -142,7 +121,6 @@ impl SlurmConf {
             folder,
             files: 1,
             at: Place::default(),
-            found: HashMap::new(),
             defaults: HashMap::new(),
             conf: Self::default(),
         };
@@ -156,6 +134,9 @@ impl SlurmConf {
         settings.conf
     }
 }
+
+/// Slurm's default policy.
+const FAIR_TREE: &str = "fair-tree";
 
 /// The settings that affect the priority of jobs, and those that they depend on.
 const KEYS: &[&str] = &[
@@ -217,7 +198,7 @@ const FLAGS: &[&str] = &[
 ];
 
 /// A line of a file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Place {
     file: String,
     line: usize,
@@ -229,7 +210,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The settings that were found in the files.
+/// Reads the files.
 struct Settings<'a> {
     /// The folder of the included files.
     folder: Option<&'a Path>,
@@ -237,8 +218,6 @@ struct Settings<'a> {
     files: usize,
     /// The line that is read or interpreted.
     at: Place,
-    /// The values by the names in [`KEYS`], and the lines that set them.
-    found: HashMap<&'static str, (String, Place)>,
     /// What the lines for `DEFAULT` give nodes and partitions, by the first key in lower case.
     defaults: HashMap<String, Record>,
     conf: SlurmConf,
@@ -277,8 +256,7 @@ impl Settings<'_> {
     }
 
     fn include_file(&mut self, name: &str, depth: usize) {
-        let cluster = self.found.get("ClusterName");
-        let cluster = cluster.map_or("", |(name, _)| name);
+        let cluster = self.conf.value("ClusterName").unwrap_or_default();
         let name = name.trim_matches('"').replace("%c", cluster);
         self.files += 1;
         let reason = if depth >= MAX_INCLUDE_DEPTH {
@@ -324,7 +302,7 @@ impl Settings<'_> {
             return;
         };
         let found = (value.to_owned(), self.at.clone());
-        if let Some((_, before)) = self.found.insert(known, found) {
+        if let Some((_, before)) = self.conf.values.insert(known, found) {
             self.warn(&format!(
                 "`{known}` is on line {} of `{}` too; this line replaces it",
                 before.line, before.file
@@ -371,51 +349,37 @@ impl Settings<'_> {
 
     /// Interprets each setting as the daemon does; a value that is wrong is a warning.
     fn interpret(&mut self) {
-        let mut settings: Vec<_> = self.found.clone().into_iter().collect();
+        let mut settings = Vec::from_iter(self.conf.values.clone());
         settings.sort_by_key(|(_, (_, at))| at.line);
-        let mut resets_usage = false;
         for (key, (value, at)) in settings {
             self.at = at;
-            let interpreted = match key {
-                "PriorityType" => {
-                    self.interpret_priority_type(&value);
-                    Ok(())
-                }
-                "PriorityFlags" => {
-                    self.interpret_flags(&value.to_ascii_uppercase());
-                    Ok(())
-                }
-                "PriorityUsageResetPeriod" => match value.to_ascii_lowercase().as_str() {
-                    "none" => Ok(()),
-                    "now" | "daily" | "weekly" | "monthly" | "quarterly" | "yearly" => {
-                        resets_usage = true;
-                        Ok(())
+            match key {
+                "PriorityType" => self.interpret_priority_type(&value),
+                "PriorityFlags" => self.interpret_flags(&value.to_ascii_uppercase()),
+                _ => {
+                    if let Err(expected) = self.conf.set(key, &value) {
+                        self.conf.values.remove(key);
+                        self.warn_of_bad_value(key, &value, expected);
                     }
-                    _ => {
-                        Err("`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`")
-                    }
-                },
-                _ => self.conf.set(key, &value),
-            };
-            match interpreted {
-                Ok(()) => _ = self.conf.values.insert(key, value),
-                Err(expected) => self.warn_of_bad_value(key, &value, expected),
+                }
             }
         }
         let order = self.conf.value("AccountingStorageTRES").unwrap_or_default();
-        if self.conf.priority.sort_tres(&order.to_ascii_lowercase())
-            && let Some((value, at)) = self.found.remove("PriorityWeightTRES")
+        let order = order.to_ascii_lowercase();
+        if self.conf.priority.sort_tres(&order)
+            && let Some((value, at)) = self.conf.values.get("PriorityWeightTRES").cloned()
         {
             self.at = at;
             let expected = "resources that Slurm tracks: those of `AccountingStorageTRES`, and cpu, mem, energy, node, \
                             billing, fs/disk, vmem and pages";
             self.warn_of_bad_value("PriorityWeightTRES", &value, expected);
         }
+        let reset = self.conf.value("PriorityUsageResetPeriod");
         if self.conf.decay_half_life == 0
-            && !resets_usage
-            && let Some((_, at)) = self.found.remove("PriorityDecayHalfLife")
+            && reset.is_none_or(|period| period.eq_ignore_ascii_case("none"))
+            && let Some((_, at)) = self.conf.values.get("PriorityDecayHalfLife")
         {
-            self.at = at;
+            self.at = at.clone();
             let text =
                 "usage neither decays nor is reset; give `PriorityUsageResetPeriod` a period";
             self.warn(text);
@@ -439,27 +403,23 @@ impl Settings<'_> {
     /// Interprets `PriorityFlags`, in capitals. The daemon searches the whole text for each flag,
     /// for `DEPTH_OBLIVIOUS` first.
     fn interpret_flags(&mut self, text: &str) {
-        let mut flags: Vec<&str> = text.split(',').map(str::trim).collect();
-        flags.retain(|flag| !flag.is_empty());
         self.conf.policy = if text.contains("DEPTH_OBLIVIOUS") {
-            ConfPolicy::DepthOblivious
+            "depth-oblivious"
         } else if text.contains("NO_FAIR_TREE") {
-            ConfPolicy::Classic
+            "classic"
         } else {
-            ConfPolicy::FairTree
+            FAIR_TREE
         };
         self.conf.priority.set_flags(text);
-        for flag in flags {
+        for flag in text.split(',').map(str::trim) {
             if flag == "TICKET_BASED" {
                 let text = format!(
-                    "{}: `TICKET_BASED` was removed in 15.08 and is ignored: the policy is {}; \
-                     for 14.11 and earlier ",
-                    self.at,
-                    self.conf.policy.name()
+                    "{}: `TICKET_BASED` was removed in 15.08 and is ignored; for 14.11 and earlier ",
+                    self.at
                 );
                 let needs = [Need::Policy("ticket-based")];
                 self.conf.warnings.push(Message::asking(text, needs));
-            } else if !FLAGS.contains(&flag) {
+            } else if !flag.is_empty() && !FLAGS.contains(&flag) {
                 let flag = clipped(flag);
                 let text = format!("`{flag}` is not a priority flag; slurmctld ignores it");
                 self.warn(&text);
@@ -494,6 +454,7 @@ impl SlurmConf {
     /// # Errors
     /// What is expected instead of the value.
     fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
+        let lower = value.to_ascii_lowercase();
         match key {
             "PriorityDecayHalfLife" => {
                 let expected = "a time, or 0 for usage that does not decay";
@@ -506,6 +467,14 @@ impl SlurmConf {
             "FairShareDampeningFactor" => match value.parse() {
                 Ok(factor @ 1..) => self.dampening_factor = factor,
                 _ => return Err("a whole number from 1 to 65535"),
+            },
+            "PriorityUsageResetPeriod" => match lower.as_str() {
+                "none" | "now" | "daily" | "weekly" | "monthly" | "quarterly" | "yearly" => {}
+                _ => {
+                    return Err(
+                        "`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY` or `YEARLY`",
+                    );
+                }
             },
             _ => return self.priority.set(key, value),
         }

@@ -368,7 +368,11 @@ fn read_json(text: &str) -> Result<SlurmJobs, String> {
             Ok(record) if record.number::<u64>(JOB.name).is_none() => read.warnings.push(format!(
                 "job {number} is left out: it has no `job_id` that is a number"
             )),
-            Ok(record) => {
+            Ok(mut record) => {
+                // before 23.02, a negative number is printed as one of 32 bits without a sign
+                if let Some(nice @ 0x8000_0000..0x1_0000_0000) = record.number::<i64>("Nice") {
+                    record.set("Nice", &(nice - 0x1_0000_0000).to_string(), 0);
+                }
                 read.warnings.extend(JOB.faults(&record));
                 read.jobs.push(job_of_record(&record));
             }

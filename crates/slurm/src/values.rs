@@ -5,7 +5,7 @@
 //! ([`TimeLimit`]). Amounts of trackable resources (TRES) are `cpu=16,mem=62.50G,gres/gpu=4`
 //! ([`TresAmounts`]).
 
-use jsf_json::seconds_of_date_and_time;
+use jsf_json::{numbers, seconds_of_date_and_time};
 
 /// How long a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,16 +39,8 @@ impl TimeLimit {
 /// as `Unknown` and `N/A`.
 pub fn parse_time(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
-    let date = three_numbers(date, '-')?;
-    seconds_of_date_and_time(date, three_numbers(time, ':')?).filter(|seconds| *seconds >= 0)
-}
-
-fn three_numbers(text: &str, separator: char) -> Option<[i64; 3]> {
-    let mut numbers = Vec::new();
-    for part in text.split(separator) {
-        numbers.push(part.parse().ok()?);
-    }
-    numbers.try_into().ok()
+    let seconds = seconds_of_date_and_time(numbers(date, '-')?, numbers(time, ':')?);
+    seconds.filter(|seconds| *seconds >= 0)
 }
 
 /// The daemon's value for an infinite time, in minutes.
@@ -160,13 +152,9 @@ impl Form {
     }
 }
 
-/// `nice`, if Slurm accepts it. Before 23.02 `squeue --json` prints a negative number as one of 32
-/// bits without a sign.
+/// `nice`, if Slurm accepts it.
 pub fn nice(text: &str) -> Option<i64> {
-    let number = match text.parse().ok()? {
-        unsigned @ 0x8000_0000..0x1_0000_0000 => unsigned - 0x1_0000_0000,
-        number => number,
-    };
+    let number = text.parse().ok()?;
     (-MAX_NICE..=MAX_NICE).contains(&number).then_some(number)
 }
 
@@ -303,6 +291,7 @@ mod tests {
         for (form, good, bad) in [
             (Form::Count, "4294967295", "1e30"),
             (Form::Nice, "-2147483645", "-99999999999"),
+            (Form::Nice, "2147483645", "4294967295"),
             (Form::Processors, "4-8", "99999999999999999999"),
             (Form::Processors, "2K", "many"),
             (Form::Time, "Unknown", "27.11.2026"),

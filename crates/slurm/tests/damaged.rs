@@ -58,6 +58,27 @@ fn json_has_numbers_without_flags_and_no_key_twice() {
 }
 
 #[test]
+fn a_nice_without_its_sign_is_one_of_json_alone() {
+    let nice = |text: &str| {
+        let read = SlurmJobs::read("jobs", text).expect("jobs");
+        (read.jobs[0].nice, read.warnings)
+    };
+    let json =
+        r#"{"jobs":[{"job_id":1,"job_state":"PENDING","user_name":"ada","nice":4294967286}]}"#;
+    assert_eq!(nice(json), (-10, Vec::new()));
+    let printed = |nice: &str| {
+        RECORD.replace("QOS=normal", &format!("QOS=normal Nice={nice}")) + "   WorkDir=/tmp\n"
+    };
+    assert_eq!(nice(&printed("-10")), (-10, Vec::new()));
+    let (number, warnings) = nice(&printed("4294967295"));
+    assert_eq!(number, 0);
+    assert!(
+        warnings[0].contains("`Nice` of job `1` is `4294967295`"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
 fn only_the_cluster_of_the_first_table_is_read() {
     let file = golden::path("slurm/files/t01a_doc_defaultroot/ft.sshare_a_l_P.txt");
     let table = std::fs::read_to_string(file).expect("a recorded file");

@@ -1,17 +1,18 @@
 //! The arguments that describe a site: its files, and the rules that apply.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, Resettable};
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Id, ValueEnum, value_parser};
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, Resettable, TypedValueParser,
+    ValueParser, ValueParserFactory,
+};
+use clap::{Arg, Args, Id, ValueEnum};
 use job_sort_formula::fairshare::{PolicyRules, Release};
-use job_sort_formula::python::PythonVersion;
-use job_sort_formula::rank::OnError;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::amounts::{NumberMode, Time, seconds_of_ctime};
+use job_sort_formula::{OnError, PythonVersion};
+use jsf_openpbs::amounts::seconds_of_ctime;
 use jsf_openpbs::files::server::{MAX_RESOURCE_NAME, is_resource_name};
+use jsf_openpbs::{NumberMode, Time};
 use jsf_site::{
     FileSource, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, StartingUsage, is_stdin,
 };
@@ -116,7 +117,7 @@ pub struct SiteArgs {
     #[arg(long, value_name = "TIME", value_parser = moment_or_wall_time, allow_negative_numbers = true, help_heading = "Rules")]
     pub at: Option<Time>,
     /// The fair-share policy [default: pbs, or that of --slurm-conf]
-    #[arg(long, value_enum, help_heading = "Rules")]
+    #[arg(long, help_heading = "Rules")]
     pub policy: Option<PolicyArg>,
     /// Whose rules apply: what the daemon does, or what the published document says
     #[arg(long, value_enum, default_value_t, help_heading = "Rules")]
@@ -135,171 +136,106 @@ pub struct SiteArgs {
     pub on_error: OnError,
 }
 
-/// The fair-share policy of `--policy`.
+/// The fair-share policy of `--policy`; `None`: every one of them, for `jsf shares`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PolicyArg {
-    /// One.
-    One(PolicyName),
-    /// Every one of them, for `jsf shares`.
-    All,
-}
+pub struct PolicyArg(pub Option<PolicyName>);
 
-impl PolicyArg {
-    /// The policy; `None` for all of them.
-    fn name(self) -> Option<PolicyName> {
-        match self {
-            Self::One(name) => Some(name),
-            Self::All => None,
-        }
+impl ValueParserFactory for PolicyArg {
+    type Parser = ValueParser;
+
+    fn value_parser() -> ValueParser {
+        let policies = PolicyName::value_variants().iter();
+        let mut names: Vec<_> = policies.filter_map(ValueEnum::to_possible_value).collect();
+        names.push(PossibleValue::new("all").help("Every one of them (`jsf shares` only)"));
+        PossibleValuesParser::new(names)
+            .map(|name| Self(name.parse().ok()))
+            .into()
     }
 }
-
-impl ValueEnum for PolicyArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        // clap wants a slice that lives as long as the program
-        static VARIANTS: LazyLock<Vec<PolicyArg>> = LazyLock::new(|| {
-            let mut variants = PolicyName::ALL.map(PolicyArg::One).to_vec();
-            variants.push(PolicyArg::All);
-            variants
-        });
-        &VARIANTS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::One(name) => name.to_possible_value(),
-            Self::All => {
-                Some(PossibleValue::new("all").help("Every one of them (`jsf shares` only)"))
-            }
-        }
-    }
-}
-
-/// The options that give single files, in the order of the help: the role, the option and its help.
-const FILE_OPTIONS: [(Role, &str, &str); 12] = [
-    (
-        Role::Queue,
-        "--queue",
-        "The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or `scontrol show job`; - is standard input",
-    ),
-    (
-        Role::SchedPriv,
-        "--sched-priv",
-        "The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if no formula is given",
-    ),
-    (
-        Role::ResourceGroup,
-        "--resource-group",
-        "The resource_group with the fair-share tree, instead of the one in --sched-priv",
-    ),
-    (
-        Role::Usage,
-        "--usage",
-        "The binary usage file, instead of the one in --sched-priv",
-    ),
-    (
-        Role::SchedConfig,
-        "--sched-config",
-        "The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the like also order the jobs",
-    ),
-    (
-        Role::Tree,
-        "--tree",
-        "A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump` file or \
-         `flux account export-db --fairshare-emulate`",
-    ),
-    (
-        Role::Server,
-        "--server",
-        "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if none is given",
-    ),
-    (
-        Role::Queues,
-        "--queues",
-        "The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`",
-    ),
-    (
-        Role::Resources,
-        "--resources",
-        "The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`",
-    ),
-    (
-        Role::Nodes,
-        "--nodes",
-        "The nodes, for what a scheduling cycle does: `pbsnodes -av` as JSON or text, `qmgr -c 'print node @default'`",
-    ),
-    (
-        Role::Reservations,
-        "--reservations",
-        "The reservations, for what a scheduling cycle does: `pbs_rstat -f`",
-    ),
-    (
-        Role::SlurmConf,
-        "--slurm-conf",
-        "The slurm.conf, which chooses the policy, its dampening factor and half-life, and the weights of the priority",
-    ),
-];
 
 /// The files of a site that are given one by one.
-#[derive(Debug)]
-pub struct FileArgs(BTreeMap<Role, PathBuf>);
+#[derive(Debug, Args)]
+pub struct FileArgs {
+    /// The jobs: `qstat -f` as JSON, dsv or text, native JSON or NDJSON, `squeue --json` or
+    /// `scontrol show job`; - is standard input
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    queue: Option<PathBuf>,
+    /// The scheduler's folder sched_priv: resource_group, usage, sched_config, and sched_formula if
+    /// no formula is given
+    #[arg(long, value_name = "DIR", help_heading = "Context")]
+    sched_priv: Option<PathBuf>,
+    /// The resource_group with the fair-share tree, instead of the one in --sched-priv
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    resource_group: Option<PathBuf>,
+    /// The binary usage file, instead of the one in --sched-priv
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    usage: Option<PathBuf>,
+    /// The sched_config, instead of the one in --sched-priv; its by_queue, job_sort_key and the
+    /// like also order the jobs
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    sched_config: Option<PathBuf>,
+    /// A fair-share tree: native JSON, `sshare -a -l -P`, `sshare -a --json`, a `sacctmgr dump`
+    /// file or `flux account export-db --fairshare-emulate`
+    // such a document has the usage with the tree
+    #[arg(long, value_name = "FILE", help_heading = "Context", conflicts_with_all = ["resource_group", "usage"])]
+    tree: Option<PathBuf>,
+    /// The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its formula is used if
+    /// none is given
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    server: Option<PathBuf>,
+    /// The queues and their priorities: `qstat -Qf` as text or JSON, `qmgr -c 'print server'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    queues: Option<PathBuf>,
+    /// The site's resources: resourcedef, `qmgr -c 'print resource'`, `qmgr -c 'list resource'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    resources: Option<PathBuf>,
+    /// The nodes, for what a scheduling cycle does: `pbsnodes -av` as JSON or text, `qmgr -c 'print
+    /// node @default'`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    nodes: Option<PathBuf>,
+    /// The reservations, for what a scheduling cycle does: `pbs_rstat -f`
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    reservations: Option<PathBuf>,
+    /// The slurm.conf, which chooses the policy, its dampening factor and half-life, and the
+    /// weights of the priority
+    #[arg(long, value_name = "FILE", help_heading = "Context")]
+    slurm_conf: Option<PathBuf>,
+}
 
 impl FileArgs {
+    /// The role and the option of each file, and its path if it is given.
+    fn all(&self) -> impl Iterator<Item = (Role, &'static str, Option<&Path>)> {
+        let all = [
+            (Role::Queue, "--queue", &self.queue),
+            (Role::SchedPriv, "--sched-priv", &self.sched_priv),
+            (
+                Role::ResourceGroup,
+                "--resource-group",
+                &self.resource_group,
+            ),
+            (Role::Usage, "--usage", &self.usage),
+            (Role::SchedConfig, "--sched-config", &self.sched_config),
+            (Role::Tree, "--tree", &self.tree),
+            (Role::Server, "--server", &self.server),
+            (Role::Queues, "--queues", &self.queues),
+            (Role::Resources, "--resources", &self.resources),
+            (Role::Nodes, "--nodes", &self.nodes),
+            (Role::Reservations, "--reservations", &self.reservations),
+            (Role::SlurmConf, "--slurm-conf", &self.slurm_conf),
+        ];
+        all.into_iter()
+            .map(|(role, option, path)| (role, option, path.as_deref()))
+    }
+
     /// Whether a file of a role is given.
     pub fn has(&self, role: Role) -> bool {
-        self.0.contains_key(&role)
+        self.get(role).is_some()
     }
 
     /// The path for a role.
     pub fn get(&self, role: Role) -> Option<&Path> {
-        self.0.get(&role).map(PathBuf::as_path)
-    }
-}
-
-/// The name of an argument: its option without the dashes.
-fn id(option: &'static str) -> &'static str {
-    option.trim_start_matches('-')
-}
-
-impl Args for FileArgs {
-    fn augment_args(mut command: Command) -> Command {
-        for (role, option, help) in FILE_OPTIONS {
-            let mut argument = Arg::new(id(option))
-                .long(id(option))
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help(help)
-                .help_heading("Context");
-            if role == Role::SchedPriv {
-                argument = argument.value_name("DIR");
-            } else if role == Role::Tree {
-                // such a document has the usage with the tree
-                argument = argument.conflicts_with_all(["resource-group", "usage"]);
-            }
-            command = command.arg(argument);
-        }
-        command
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for FileArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut given = BTreeMap::new();
-        for (role, option, _) in FILE_OPTIONS {
-            if let Some(path) = matches.get_one::<PathBuf>(id(option)) {
-                given.insert(role, path.clone());
-            }
-        }
-        Ok(Self(given))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
+        let mut all = self.all();
+        all.find(|(of, ..)| *of == role)?.2
     }
 }
 
@@ -329,7 +265,7 @@ pub(crate) fn argument_of_log(argument: Arg) -> Arg {
         // `start` and `fresh` go with a tree; a file of usage is refused by `simulated_files`
         "tree" => argument
             .conflicts_with(Resettable::<Id>::Reset)
-            .conflicts_with("resource-group"),
+            .conflicts_with("resource_group"),
         "usage" => argument.value_name("FILE|start|fresh").help(
             "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none",
         ),
@@ -385,7 +321,7 @@ impl SiteArgs {
         let formula = formula
             .map(|path| FileSource::from(path).kept())
             .transpose()?;
-        if self.policy == Some(PolicyArg::All) {
+        if self.policy == Some(PolicyArg(None)) {
             return Err(CliError::usage(
                 "a ranking needs one policy, not `all` of them",
             ));
@@ -464,9 +400,11 @@ impl SiteArgs {
     /// The files, without the one that is given for a role.
     pub fn files_without(&self, role: Option<Role>) -> Result<SiteFiles, CliError> {
         let mut given = SiteFiles::default();
-        for (of, path) in &self.files.0 {
-            if Some(*of) != role {
-                given = given.with(*of, path);
+        for (of, _, path) in self.files.all() {
+            if let Some(path) = path
+                && Some(of) != role
+            {
+                given = given.with(of, path);
             }
         }
         let given = given.declaring(self.resource.clone());
@@ -480,7 +418,7 @@ impl SiteArgs {
     /// Opens the site of a log, whose jobs are not those of its queue. `--usage` may name the usage
     /// with which they begin instead of a file.
     pub(crate) fn open_for_log(&self, formula: Option<FileSource>) -> Result<Site, CliError> {
-        if self.policy == Some(PolicyArg::All) {
+        if self.policy == Some(PolicyArg(None)) {
             return Err(CliError::usage(
                 "a simulation needs one policy, not `all` of them",
             ));
@@ -518,7 +456,7 @@ impl SiteArgs {
     /// What of the site is chosen by options.
     pub fn options(&self, threshold: Option<f64>) -> SiteOptions {
         SiteOptions {
-            policy: self.policy.and_then(PolicyArg::name),
+            policy: self.policy.and_then(|PolicyArg(name)| name),
             slurm_release: self.slurm_release,
             rules: self.rules,
             python: self.python,
@@ -555,12 +493,12 @@ pub(crate) fn require_one_reader(
     let mut all = before.to_vec();
     let given = site.given_site();
     all.extend(given.iter().map(|given| (given.origin, Some(&*given.path))));
-    for (role, option, _) in FILE_OPTIONS {
-        // a folder cannot be standard input
-        if role != Role::SchedPriv {
-            all.push((option, site.files.get(role)));
-        }
-    }
+    // a folder cannot be standard input
+    let files = site
+        .files
+        .all()
+        .filter(|(role, ..)| *role != Role::SchedPriv);
+    all.extend(files.map(|(_, option, path)| (option, path)));
     all.extend(after);
     all.retain(|(_, path)| path.is_some_and(is_stdin));
     let readers: Vec<&str> = all.into_iter().map(|(name, _)| name).collect();

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::python::{Function, PythonVersion};
-use job_sort_formula::schema::{Entry, InputType, NameError, Origin, Schema, slurm_source};
+use job_sort_formula::schema::{Entry, InputType, NameError, Origin, slurm_source};
+use job_sort_formula::{Function, PythonVersion, Schema};
 use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
@@ -93,14 +93,16 @@ fn names(schema: &Schema) -> Vec<Name> {
     let mut entries = Vec::from_iter(schema.iter());
     entries.sort_by_key(|(_, entry)| order(entry.origin));
     for (name, entry) in entries {
-        let is_ratio = entry.input_type == InputType::Ratio;
         names.push(Name {
             name: name.to_owned(),
-            kind: kind(entry.input_type),
-            unit: if is_ratio {
-                Some("0..1")
-            } else {
-                entry.input_type.unit()
+            kind: match entry.input_type {
+                InputType::Count => "count",
+                InputType::Ratio => "ratio",
+                other => other.pbs_type(),
+            },
+            unit: match entry.input_type {
+                InputType::Ratio => Some("0..1"),
+                other => other.unit(),
             },
             origin: match entry.origin {
                 Origin::Slurm => slurm_source(name),
@@ -156,19 +158,6 @@ fn unusable(name: &str, entry: &Entry, schema: &Schema) -> Option<&'static str> 
             _ => None,
         },
         _ => Some("the name has another meaning in Python, which wins"),
-    }
-}
-
-/// The kind of an input.
-fn kind(input_type: InputType) -> &'static str {
-    match input_type {
-        InputType::Count => "count",
-        InputType::Size => "size",
-        InputType::Duration => "duration",
-        InputType::Float => "float",
-        InputType::Ratio => "ratio",
-        InputType::Bool => "boolean",
-        _ => "string",
     }
 }
 

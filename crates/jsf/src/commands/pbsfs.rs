@@ -7,9 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
-use jsf_openpbs::files::sched_priv::SchedConfig;
 use jsf_openpbs::pbsfs::{InvalidArguments, PbsfsError, Request, SchedPriv, answer};
+use jsf_openpbs::{ResourceGroup, SchedConfig, UsageFile};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
 use crate::cli::messages::{print_message, warn};

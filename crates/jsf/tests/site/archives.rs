@@ -136,6 +136,17 @@ fn other_members_are_not_opened() {
     assert_eq!(code, Some(0), "{message}");
 }
 
+#[test]
+fn a_copy_of_a_disk_goes_on_with_zeros_after_the_archive() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let site = Path::new(jsf_testing::ROOT).join("examples/site");
+    let path = written(temporary.path(), "padded.tar", &tar_of(&site, "site"));
+    let file = File::options().write(true).open(&path).expect("a file");
+    file.set_len(40 << 20).expect("a sparse file");
+    let (code, message) = open(&path);
+    assert_eq!(code, Some(0), "{message}");
+}
+
 /// A member of 10 GB of zeros: in a sparse file, and compressed, as a file of the site and as
 /// another one.
 #[test]

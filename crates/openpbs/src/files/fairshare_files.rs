@@ -45,35 +45,11 @@ pub struct RejectedLine {
     pub line: usize,
     /// The line as the daemon counts, from 1: every 255 bytes of a longer line count as one.
     pub daemon_line: usize,
-    /// What is wrong with the line.
-    pub fault: LineFault,
-}
-
-/// Why a line is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LineFault {
-    /// Fewer than four fields.
-    #[error("the {0} is missing: a line is `name cgroup parent shares`")]
-    MissingField(&'static str),
-    /// The cgroup or the shares are not a whole decimal number.
-    #[error("the {field} `{text}` is not a whole number")]
-    NotANumber {
-        /// Which field.
-        field: &'static str,
-        /// Its text.
-        text: String,
-    },
-    /// No line above declares the parent.
-    #[error("`{name}` has a parent `{parent}` that no line above declares")]
-    UnknownParent {
-        /// The name on the line.
-        name: String,
-        /// The parent on the line.
-        parent: String,
-    },
-    /// A line above declares the name, or it is one of the two predefined names.
-    #[error("`{0}` is already in the tree")]
-    DuplicateName(String),
+    fault: String,
+    /// Whether a line above declares the name, or it is one of the two predefined names.
+    pub is_repeated: bool,
+    /// What `pbsfs` prints of it beside the number of the line.
+    pub printed: Vec<u8>,
 }
 
 /// A `resource_group` file: the nodes of its valid lines, and the skipped lines.
@@ -112,7 +88,7 @@ impl ResourceGroup {
             if is_blank_or_comment(chunk.text) {
                 continue;
             }
-            match parse_line(chunk, &indices) {
+            match parse_line(chunk, index + 1, &indices) {
                 Ok((node, given)) => {
                     groups.remarks.extend(remark(chunk.line, &node, given));
                     if let Some(parent) = node.parent {
@@ -122,11 +98,7 @@ impl ResourceGroup {
                     groups.nodes.push(node);
                 }
                 Err(_) if groups.rejected.len() == MAX_REJECTED => groups.not_listed += 1,
-                Err(fault) => groups.rejected.push(RejectedLine {
-                    line: chunk.line,
-                    daemon_line: index + 1,
-                    fault,
-                }),
+                Err(rejected) => groups.rejected.push(rejected),
             }
         }
         groups
@@ -153,45 +125,55 @@ fn remark(line: usize, node: &TreeNode, given: i64) -> Option<String> {
 /// their names; the root has none.
 fn parse_line(
     chunk: LineChunk<'_>,
+    daemon_line: usize,
     indices: &HashMap<String, Option<usize>>,
-) -> Result<(TreeNode, i64), LineFault> {
+) -> Result<(TreeNode, i64), RejectedLine> {
+    let rejected = |fault| RejectedLine {
+        line: chunk.line,
+        daemon_line,
+        fault,
+        is_repeated: false,
+        printed: Vec::new(),
+    };
     let mut fields: Vec<&[u8]> = Vec::new();
     for field in chunk.text.split(|byte| matches!(byte, b' ' | b'\t')) {
         if !field.is_empty() && fields.len() < 4 {
             fields.push(field);
         }
     }
-    let [name, cgroup, parent, shares] = fields[..] else {
-        return Err(LineFault::MissingField(
-            ["name", "cgroup", "parent", "shares"][fields.len()],
-        ));
+    let [own_name, cgroup, parent, shares] = fields[..] else {
+        let missing = ["name", "cgroup", "parent", "shares"][fields.len()];
+        return Err(rejected(format!(
+            "the {missing} is missing: a line is `name cgroup parent shares`"
+        )));
     };
-    let name = name_text(name);
+    let name = name_text(own_name);
     let parent = if parent == b"root" {
         TREE_ROOT.to_owned()
     } else {
         name_text(parent)
     };
     if indices.contains_key(&name) {
-        return Err(LineFault::DuplicateName(name));
+        return Err(RejectedLine {
+            is_repeated: true,
+            printed: [b"entity ", own_name, b" is not unique\n"].concat(),
+            ..rejected(format!("`{name}` is already in the tree"))
+        });
     }
     let Some(&parent) = indices.get(&parent) else {
-        return Err(LineFault::UnknownParent { name, parent });
+        let fault = format!("`{name}` has a parent `{parent}` that no line above declares");
+        return Err(RejectedLine {
+            printed: [b"Parent ginfo of ", own_name, b" doesnt exist.\n"].concat(),
+            ..rejected(fault)
+        });
     };
-    let given = number("shares", shares, whole_long)?;
-    let cgroup = number("cgroup", cgroup, whole_int)?;
+    let not_whole = |field: &str, text| {
+        let text = name_text(text);
+        rejected(format!("the {field} `{text}` is not a whole number"))
+    };
+    let given = whole_long(shares).ok_or_else(|| not_whole("shares", shares))?;
+    let cgroup = whole_int(cgroup).ok_or_else(|| not_whole("cgroup", cgroup))?;
     Ok((entity(&name, cgroup, parent, given as i32), given))
-}
-
-fn number<T>(
-    field: &'static str,
-    text: &[u8],
-    read: fn(&[u8]) -> Option<T>,
-) -> Result<T, LineFault> {
-    read(text).ok_or_else(|| LineFault::NotANumber {
-        field,
-        text: name_text(text),
-    })
 }
 
 /// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January

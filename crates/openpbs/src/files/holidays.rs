@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use jsf_json::seconds_of_date_and_time;
+use jsf_json::{numbers, seconds_of_date_and_time};
 
 use crate::amounts::{DAY, day_of_year};
 use crate::c_text::{c_string, is_blank_or_comment, name_text};
@@ -219,18 +219,15 @@ fn dedicated(words: &[&str]) -> Option<Range<i64>> {
 
 /// The time of `11/27/2026` or `11/27/26`, and `10:26`.
 pub fn time_of(date: &str, time: &str) -> Option<i64> {
-    let (month, rest) = date.split_once('/')?;
-    let (day, year) = rest.split_once('/')?;
-    let year: i64 = year.parse().ok()?;
+    let [month, day, year] = numbers(date, '/')?;
     // the scheduler takes the years from 90 on to be of the last century
     let century = match year {
         0..90 => 2000,
         90..100 => 1900,
         _ => 0,
     };
-    let date = [year + century, month.parse().ok()?, day.parse().ok()?];
-    let (hour, minute) = time.split_once(':')?;
-    seconds_of_date_and_time(date, [hour.parse().ok()?, minute.parse().ok()?, 0])
+    let [hour, minute] = numbers(time, ':')?;
+    seconds_of_date_and_time([year + century, month, day], [hour, minute, 0])
 }
 
 #[cfg(test)]

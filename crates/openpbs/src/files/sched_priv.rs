@@ -497,7 +497,9 @@ impl Line<'_> {
 
     /// `HH:MM:SS`, `MM:SS` or seconds, in seconds.
     fn duration(&self) -> Result<u64, String> {
-        match seconds(self.value) {
+        // the daemon's `is_num` skips one sign, and `strtod` reads it; of other numbers with a sign,
+        // whose first character is no digit, it makes -1
+        match seconds(self.value.strip_prefix('+').unwrap_or(self.value)) {
             Some(seconds) if !self.value.contains('.') => Ok(seconds as u64),
             _ => Err(self.bad_value("it is a time, `HH:MM:SS`")),
         }
@@ -684,6 +686,18 @@ mod tests {
             ..SchedConfig::default()
         };
         assert_eq!(changed, expected);
+    }
+
+    #[test]
+    fn a_plus_sign_is_read_as_the_daemon_does() {
+        let text = b"fairshare_decay_time: +1:00:00\nprime_spill: +60\nunknown_shares: +5\n";
+        let config = SchedConfig::parse(text);
+        assert_eq!(
+            (config.fairshare_decay_time, config.prime_spill.prime),
+            (3600, 60)
+        );
+        assert_eq!((config.unknown_shares, config.warnings.len()), (-1, 1));
+        assert_eq!(warned("prime_spill: ++60\nprime_spill: 1:+2\n").len(), 2);
     }
 
     #[test]

@@ -14,8 +14,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::python::PythonVersion;
-use job_sort_formula::schema::{InputType, Schema};
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{PythonVersion, Schema};
 use jsf_json::clipped;
 use jsf_words::and_list;
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 use jsf_ingest::FileKind;
 use jsf_json::{decode_utf8, strip_byte_order_mark};
-use jsf_slurm::slurm_conf::SlurmConf;
+use jsf_slurm::SlurmConf;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -154,9 +154,10 @@ impl FileSource {
         let head = read_head(&mut rest, HEAD).map_err(&failed)?;
         // of a file, a hole may be all that is damaged; a device may have no end
         if head.len() == HEAD && head.iter().all(|&byte| byte == 0) && !self.is_regular_file() {
-            return Err(SiteError::content(format!(
+            return Err(format!(
                 "`{name}` begins with {HEAD} zero bytes, as no file of a site does"
-            )));
+            )
+            .into());
         }
         Ok(OpenedFile {
             kind: kind_of(&head),
@@ -177,9 +178,10 @@ impl FileSource {
             .read_to_end(&mut bytes)
             .map_err(SiteError::reading(name.as_ref()))?;
         if bytes.len() as u64 > limit {
-            return Err(SiteError::content(format!(
+            return Err(format!(
                 "`{name}` is larger than {limit} bytes, the limit for such a file"
-            )));
+            )
+            .into());
         }
         Ok(Content { bytes, kind })
     }

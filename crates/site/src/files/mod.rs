@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::diagnostic::{Message, is_control, limit_each_kind};
 use job_sort_formula::schema::InputType;
 use jsf_ingest::FileKind;
+use jsf_openpbs::Objects;
 use jsf_openpbs::amounts::seconds_of_date;
-use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::server::{DEFAULT_PARTITION, scheduler_of_partition};
 
 use crate::{FileSource, Role, SiteError, is_stdin};

@@ -6,9 +6,9 @@
 //! tree can use, and nothing else: no environment, command line, path or host of a job.
 
 use job_sort_formula::diagnostic::Message;
-use job_sort_formula::jobs::{Exclusion, JobTable};
-use job_sort_formula::python::Value;
+use job_sort_formula::jobs::Exclusion;
 use job_sort_formula::schema::InputType;
+use job_sort_formula::{JobTable, Value};
 use jsf_ingest::{FileKind, NativeJob};
 use serde::{Deserialize, Serialize};
 

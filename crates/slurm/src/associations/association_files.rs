@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use job_sort_formula::fairshare::{NodeKind, Release};
+use job_sort_formula::fairshare::Release;
 use jsf_json::clipped;
 
-use crate::associations::{Associations, OBJECTS, ROOT, unrecognised};
+use crate::associations::{Associations, Cells, OBJECTS, ROOT, TreeFormat, unrecognised};
 use crate::non_empty;
 use crate::records::{JsonDocument, record_of};
 use crate::slurm_conf::logical_lines;
@@ -18,42 +18,44 @@ const NO_PARENTS: &str = "the table does not give the parents of accounts, so al
 /// Reads the table of `sshare -a -l`, in which also the rows of users are indented, or of
 /// `sacctmgr -P show assoc`. The usual columns of `show assoc` do not give the parent of an account:
 /// only `tree` does (by leading blanks), or a column `ParentName`.
-pub fn read_table(table: &Table<'_>, is_sshare: bool) -> Result<Associations, String> {
-    let mut records = Associations {
-        usage_known: is_sshare && table.has("RawUsage"),
-        names_are_cut: table.is_fixed(),
-        lacks_partitions: !table.has("Partition"),
-        ..Associations::default()
+pub fn read_table(table: &Table<'_>) -> Result<Associations, String> {
+    let is_sshare = table.has("RawShares") || !table.has("Share");
+    let format = if is_sshare {
+        TreeFormat::Sshare
+    } else {
+        TreeFormat::ShowAssoc
     };
-    let mut shares = "Share";
+    let mut records = Associations::new(format);
+    records.tree.usage_known = is_sshare && table.has("RawUsage");
+    records.names_are_cut = table.is_fixed();
+    records.lacks_partitions = !table.has("Partition");
     if is_sshare {
-        shares = "RawShares";
-        for column in ["User", shares] {
+        for column in ["User", "RawShares"] {
             if !table.has(column) {
                 let advice = "print it with `sshare -a -l -P`";
                 return Err(format!(" has no column `{column}`: {advice}"));
             }
         }
-        if !records.usage_known {
-            records.warn("there is no column `RawUsage`, so every usage is taken as 0");
+        if !records.tree.usage_known {
+            let missing = "there is no column `RawUsage`, so every usage is taken as 0";
+            records.tree.warnings.push(missing.to_owned());
         }
     }
-    let parent_names = ["ParentName", "ParName", "Parent"];
-    let mut parents = if is_sshare {
-        Parents::Indented(Vec::new())
-    } else if let Some(column) = parent_names.into_iter().find(|name| table.has(name)) {
-        Parents::Column(column)
-    } else if is_indented(table) {
+    let mut parent_names = ["ParentName", "ParName", "Parent"].into_iter();
+    let mut parents = if is_sshare || is_indented(table) {
         Parents::Indented(Vec::new())
     } else {
         Parents::Unknown
     };
+    if !is_sshare && let Some(column) = parent_names.find(|name| table.has(name)) {
+        parents = Parents::Column(column);
+    }
     for row in table.rows_of_clusters() {
         let place = row.place;
         if let Some(above) = row.cluster {
             if !records.rows.is_empty() {
                 // the rows above the first line `CLUSTER: name` are of a cluster without a name
-                records.cluster.get_or_insert_default();
+                records.tree.cluster.get_or_insert_default();
             }
             if records.is_of_other_cluster(place, above) {
                 continue;
@@ -62,44 +64,43 @@ pub fn read_table(table: &Table<'_>, is_sshare: bool) -> Result<Associations, St
         let row = row.require_whole()?;
         let cluster = row.cell("Cluster");
         if is_sshare {
-            if records.cluster.is_none() && table.has("Cluster") {
-                records.cluster = Some(cluster.to_owned());
+            if records.tree.cluster.is_none() && table.has("Cluster") {
+                records.tree.cluster = Some(cluster.to_owned());
             }
         } else if row.cluster.is_none() && records.is_of_other_cluster(place, cluster) {
             continue;
         }
         let (account, user) = (row.cell("Account"), row.cell("User"));
-        let (kind, name) = if user.is_empty() {
-            (NodeKind::Group, account)
-        } else {
-            (NodeKind::Entity, user)
+        let is_user = !user.is_empty();
+        let mut cells = Cells {
+            is_user,
+            name: if is_user { user } else { account },
+            account: Some(account.to_owned()),
+            partition: row.cell("Partition"),
+            shares: row.cell("Share"),
+            ..Cells::default()
         };
-        let parent = if is_sshare || kind == NodeKind::Group {
-            parents.parent(&row, kind)
-        } else {
-            Some(account.to_owned())
-        };
-        if is_sshare
-            && kind == NodeKind::Entity
-            && let Some(enclosing) = wrong_level(parent.as_deref(), account)
-        {
-            return Err(place.fault(format_args!(
-                "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
-            )));
+        if is_sshare || !is_user {
+            cells.account = parents.parent(&row, is_user);
         }
-        records.add(place, kind, name, parent, |column| match column {
-            "RawShares" => row.cell(shares),
-            // `show assoc` has neither
-            "NormShares" | "FairShare" if !is_sshare => "",
-            column => row.cell(column),
-        })?;
+        if is_sshare {
+            cells.shares = row.cell("RawShares");
+            cells.usage = row.cell("RawUsage");
+            cells.norm_shares = row.cell("NormShares");
+            cells.fairshare = row.cell("FairShare");
+            if is_user && let Some(enclosing) = wrong_level(cells.account.as_deref(), account) {
+                return Err(place.fault(format_args!(
+                    "the row is of account `{account}` but is {enclosing}; leading blanks give the level, were they removed?"
+                )));
+            }
+        }
+        records.add(place, cells)?;
     }
-    records.finish_clusters();
-    if matches!(parents, Parents::Unknown) {
-        let mut rows = records.rows.iter();
-        if rows.any(|row| row.is_account() && row.parent.is_some()) {
-            records.warn(NO_PARENTS);
-        }
+    let mut rows = records.rows.iter();
+    if matches!(parents, Parents::Unknown)
+        && rows.any(|row| row.is_account() && row.account.is_some())
+    {
+        records.tree.warnings.push(NO_PARENTS.to_owned());
     }
     Ok(records)
 }
@@ -114,7 +115,7 @@ enum Parents {
 
 impl Parents {
     /// The account that a row is in; `None` at the top level.
-    fn parent(&mut self, row: &Row<'_>, kind: NodeKind) -> Option<String> {
+    fn parent(&mut self, row: &Row<'_>, is_user: bool) -> Option<String> {
         let account = row.cell("Account");
         match self {
             Self::Indented(above) => {
@@ -126,7 +127,7 @@ impl Parents {
                     above.pop();
                 }
                 let parent = above.last().map(|(_, name)| name.clone());
-                if kind == NodeKind::Group {
+                if !is_user {
                     above.push((depth, account.to_owned()));
                 }
                 parent
@@ -168,7 +169,7 @@ fn wrong_level(parent: Option<&str>, named: &str) -> Option<String> {
 /// a line that it cannot use, ignores a line without `-` and a repeated line for an association, and
 /// adds the associations before the first `Parent` line to the root.
 pub fn read_sacctmgr_file(text: &str) -> Result<Associations, String> {
-    let mut records = Associations::default();
+    let mut records = Associations::new(TreeFormat::SacctmgrFile);
     // the accounts that a `Parent` line may name
     let mut declared = HashSet::from([ROOT.to_owned()]);
     let mut parent = ROOT.to_owned();
@@ -197,9 +198,10 @@ pub fn read_sacctmgr_file(text: &str) -> Result<Associations, String> {
             )));
         };
         let lower = name.to_ascii_lowercase();
-        let (kind, name) = match keyword.as_str() {
+        let is_user = keyword == "user";
+        match keyword.as_str() {
             "cluster" | "machine" => {
-                if let Some(first) = records.cluster.replace(lower) {
+                if let Some(first) = records.tree.cluster.replace(lower) {
                     return Err(place.fault(format_args!(
                         "`{name}` is a second cluster after `{first}`; `sacctmgr load` takes one at a time"
                     )));
@@ -215,23 +217,18 @@ pub fn read_sacctmgr_file(text: &str) -> Result<Associations, String> {
                 parent = lower;
                 continue;
             }
-            "user" => (NodeKind::Entity, name),
-            _ => {
-                declared.insert(lower.clone());
-                (NodeKind::Group, &lower)
-            }
+            _ if is_user => {}
+            _ => _ = declared.insert(lower.clone()),
+        }
+        let cells = Cells {
+            is_user,
+            name: if is_user { name } else { &lower },
+            account: Some(parent.clone()),
+            partition: &options.partition,
+            shares: options.shares.as_deref().unwrap_or("1"),
+            ..Cells::default()
         };
-        records.add(
-            place,
-            kind,
-            name,
-            Some(parent.clone()),
-            |column| match column {
-                "RawShares" => options.shares.as_deref().unwrap_or("1"),
-                "Partition" => &options.partition,
-                _ => "",
-            },
-        )?;
+        records.add(place, cells)?;
     }
     Ok(records)
 }
@@ -285,25 +282,19 @@ impl Options {
 
 /// Splits at the colons that are not inside quotation marks.
 fn parts(text: &str) -> Result<Vec<&str>, String> {
-    let mut parts = Vec::new();
     let mut quote = None;
-    let mut start = 0;
-    for (index, c) in text.char_indices() {
+    let parts = text.split(|c| {
         match (quote, c) {
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,
-            (None, ':') => {
-                parts.push(&text[start..index]);
-                start = index + 1;
-            }
             _ => {}
         }
-    }
-    parts.push(&text[start..]);
-    if quote.is_some() {
-        Err("a quotation mark is not closed".to_owned())
-    } else {
-        Ok(parts)
+        quote.is_none() && c == ':'
+    });
+    let parts = parts.collect();
+    match quote {
+        Some(_) => Err("a quotation mark is not closed".to_owned()),
+        None => Ok(parts),
     }
 }
 
@@ -328,18 +319,19 @@ const JSON_KEYS: [(&str, &str); 9] = [
 /// Reads what `sshare -a --json` prints.
 pub fn read_sshare_json(text: &str) -> Result<Associations, String> {
     let document = JsonDocument::read(text, "shares").map_err(unrecognised)?;
-    let mut records = Associations {
-        release: document.version.as_deref().and_then(Release::from_version),
-        usage_known: true,
-        ..Associations::default()
-    };
+    let mut records = Associations::new(TreeFormat::SshareJson);
+    records.tree.usage_known = true;
+    let version = document.version.as_deref();
+    records.tree.document.release = version.and_then(Release::from_version);
     for (number, item) in (1..).zip(document.items) {
         let place = Place {
             what: "entry",
             number,
         };
         let entry = record_of(item, &JSON_KEYS).map_err(|error| place.fault(error))?;
-        if records.is_of_other_cluster(place, entry.text("Cluster")) {
+        // a user or an account may be called `NONE`
+        let name = |key| entry.written(key).unwrap_or_default();
+        if records.is_of_other_cluster(place, name("Cluster")) {
             continue;
         }
         if !entry.has_key("Type") {
@@ -347,21 +339,18 @@ pub fn read_sshare_json(text: &str) -> Result<Associations, String> {
             return Err(place.fault(fault));
         }
         let is_user = entry.text("Type").split(',').any(|kind| kind == "USER");
-        let kind = if is_user {
-            NodeKind::Entity
-        } else {
-            NodeKind::Group
-        };
-        let parent = entry.get("ParentName").map(str::to_owned);
-        records.add(place, kind, entry.text("Name"), parent, |column| {
+        let cells = Cells {
+            is_user,
+            name: name("Name"),
+            account: non_empty(name("ParentName").to_owned()),
+            partition: name("Partition"),
+            shares: entry.text("RawShares"),
+            usage: entry.text("RawUsage"),
+            norm_shares: entry.text("NormShares"),
             // an account has 0 where the text has a blank
-            if column == "FairShare" && !is_user {
-                ""
-            } else {
-                entry.text(column)
-            }
-        })?;
+            fairshare: if is_user { entry.text("FairShare") } else { "" },
+        };
+        records.add(place, cells)?;
     }
-    records.finish_clusters();
     Ok(records)
 }

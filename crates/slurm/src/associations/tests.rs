@@ -624,3 +624,43 @@ fn shares_are_read_as_recorded() {
         assert_eq!(parse_shares(text), None, "{text}");
     }
 }
+
+/// An account and a user in it, as `sshare --json` has them.
+fn json_of_two(account: &str, user: &str, usage: &str) -> String {
+    let entry = |name: &str, parent: &str, kind: &str, usage: &str| {
+        format!(
+            r#"{{"name":"{name}","parent":"{parent}","partition":"","shares":1,"usage":{usage},"type":["{kind}"]}}"#
+        )
+    };
+    let entries = [
+        entry("root", "", "ASSOCIATION", "7"),
+        entry(account, "root", "ASSOCIATION", "7"),
+        entry(user, account, "USER", usage),
+    ];
+    format!(r#"{{"shares":{{"shares":[{}]}}}}"#, entries.join(","))
+}
+
+#[test]
+fn a_name_may_be_a_word_that_means_no_value_elsewhere() {
+    for name in ["NONE", "N/A", "(null)"] {
+        let tree = tree(&json_of_two(name, name, "7"));
+        assert_eq!(
+            names(&tree),
+            [format!("root/{name}"), format!("{name}/{name}")]
+        );
+    }
+    let told = refused(&json_of_two("a", "", "7"));
+    assert_eq!(told, "`t`, entry 3: the account has no name");
+}
+
+#[test]
+fn a_usage_that_is_not_set_is_no_number() {
+    let set = r#"{"set":true,"infinite":false,"number":7}"#;
+    let nodes = tree(&json_of_two("a", "ann", set)).document.nodes;
+    assert_eq!(nodes[1].usage, Some(7.0));
+    let told = refused(&json_of_two("a", "ann", &set.replace("true", "false")));
+    assert_eq!(
+        told,
+        "`t`, entry 3: the usage of `ann` is ``, expected a number of at least 0"
+    );
+}

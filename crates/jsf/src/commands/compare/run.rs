@@ -66,10 +66,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     new_tree: Option<PathBuf>,
     /// The old fair-share policy, as for --policy
-    #[arg(long, value_enum, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY")]
     old_policy: Option<PolicyArg>,
     /// The new fair-share policy, as for --policy
-    #[arg(long, value_enum, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY")]
     new_policy: Option<PolicyArg>,
     /// The old sched_config, as for --sched-config
     #[arg(long, value_name = "FILE")]
@@ -253,7 +253,7 @@ impl CompareArgs {
 
     fn options(&self, policy: Option<PolicyArg>, threshold: Option<f64>) -> SiteOptions {
         let mut options = self.site.options(threshold);
-        if let Some(PolicyArg::One(policy)) = policy {
+        if let Some(PolicyArg(Some(policy))) = policy {
             options.policy = Some(policy);
         }
         options
@@ -291,7 +291,7 @@ fn open_sites(
     formulas: &OldNew<FormulaArgs>,
 ) -> Result<(Site, Option<Site>), CliError> {
     let (old_policy, new_policy) = (arguments.old_policy, arguments.new_policy);
-    if [arguments.site.policy, old_policy, new_policy].contains(&Some(PolicyArg::All)) {
+    if [arguments.site.policy, old_policy, new_policy].contains(&Some(PolicyArg(None))) {
         return Err(CliError::usage(
             "a ranking needs one policy, not `all` of them",
         ));

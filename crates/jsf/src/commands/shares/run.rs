@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &SharesArgs, out: &mut impl Write) -> Result<Outcom
         given = Some(GivenFormula::new(source, site.numbers()));
     }
     let question = SharesQuestion {
-        has_all_policies: arguments.site.policy == Some(PolicyArg::All),
+        has_all_policies: arguments.site.policy == Some(PolicyArg(None)),
         ..arguments.question.clone()
     };
     let (answer, warnings) = answered(

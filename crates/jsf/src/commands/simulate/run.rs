@@ -114,10 +114,10 @@ fn of_simulation(argument: Arg) -> Arg {
             "The site, as for `jsf rank` [default: the environment variable JSF_SITE]; its formula, resources, queues with their \
              limits, and fair-share tree with its decay are used"
         }
-        "sched-priv" => {
+        "sched_priv" => {
             "The scheduler's folder sched_priv: its shares, its usage and its sched_config"
         }
-        "sched-config" => {
+        "sched_config" => {
             "The sched_config, instead of the one in --sched-priv: its order of jobs, backfilling, usage and decay"
         }
         "server" => {
