@@ -20,8 +20,8 @@ use job_sort_formula::formula::{Formula, Template};
 use job_sort_formula::parallel;
 use jsf_json::object;
 use jsf_simulate::{
-    Difference, GoalState, Goals, JudgedGoal, JudgedRun, MeanChange, Measure, Observer, Results,
-    Schedule, Statistics, Validation, Workload, wait_of,
+    Difference, GoalState, Goals, JudgedGoal, JudgedRun, MeanChange, Measure, Observer, Schedule,
+    Statistics, Validation, Workload, wait_of,
 };
 use jsf_site::{Processors, SimulatedQueue, SimulationOptions, Site, SiteError};
 use serde::{Serialize, Serializer};
@@ -837,7 +837,7 @@ struct Part {
 /// A formula on a part.
 struct Run {
     simulated: SimulatedQueue,
-    results: Results,
+    statistics: Statistics,
     /// The goals, to which those of another run may refer.
     goals: Vec<JudgedGoal>,
     objective: Option<f64>,
@@ -868,20 +868,21 @@ impl Simulator<'_> {
         if !simulated.schedule.is_complete {
             return Ok(None);
         }
-        let results = if self.goals.measure_runs() {
-            simulated.results(workload, part.warm_up)
+        let statistics = if self.goals.measure_runs() {
+            simulated.statistics(workload, part.warm_up)
         } else {
             // no goal asks for statistics of the whole run
-            Results {
-                statistics: Statistics {
-                    warm_up: part.warm_up,
-                    ..Statistics::default()
-                },
-                fairness: None,
+            Statistics {
+                warm_up: part.warm_up,
+                ..Statistics::default()
             }
         };
-        let run = results.run(workload, &simulated.schedule);
-        let mut goals = self.goals.judge(&run, old.map(|old| &*old.goals));
+        let run = JudgedRun {
+            workload,
+            schedule: &simulated.schedule,
+            statistics: &statistics,
+        };
+        let mut goals = self.goals.judge(&run, old.map_or(&[], |old| &old.goals));
         for goal in &mut goals {
             // a limit that refers to the formula in force is met by that formula itself, but not
             // where there is nothing to measure
@@ -901,7 +902,7 @@ impl Simulator<'_> {
             goals,
             objective: value,
             simulated,
-            results,
+            statistics,
         }))
     }
 
@@ -938,7 +939,11 @@ impl Observer for &Simulator<'_> {
 impl Run {
     /// The run of this workload as goals and objectives judge it.
     fn of<'r>(&'r self, workload: &'r Workload) -> JudgedRun<'r> {
-        self.results.run(workload, &self.simulated.schedule)
+        JudgedRun {
+            workload,
+            schedule: &self.simulated.schedule,
+            statistics: &self.statistics,
+        }
     }
 }
 

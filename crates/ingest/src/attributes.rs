@@ -277,7 +277,7 @@ impl JobKey {
 }
 
 /// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; of `Hold_Types`
-/// the state of the job says enough.
+/// the state of the job says enough, and of `estimated_start` the cycle itself.
 const CYCLE_KEYS: [&str; 19] = [
     "user",
     "group",
@@ -306,14 +306,13 @@ fn cycle_key(name: &str) -> Option<&'static str> {
         "euser" => Some("user"),
         "egroup" => Some("group"),
         "resources_used.walltime" => Some("used_walltime"),
-        "estimated.start_time" => Some("estimated_start"),
         _ => CYCLE_KEYS.into_iter().find(|key| *key == name),
     }
 }
 
 /// Whether the attribute of this name is an object with attributes of a cycle.
 pub fn is_cycle_list(name: &str) -> bool {
-    matches!(name, "estimated" | "resources_used")
+    name == "resources_used"
 }
 
 /// An input of a formula that is not a resource.

@@ -22,11 +22,8 @@ pub struct CycleJobs {
     pub jobs: Vec<QueuedJob>,
     /// When the document was written, in seconds since 1970, if it says so.
     pub timestamp: Option<i64>,
-    /// Whether the times of running jobs are certain: qstat prints them on the clock of its host.
-    /// Its distance from UTC is found by jobs that have both such a time and one in UTC; else UTC
-    /// is assumed.
-    pub is_time_zone_known: bool,
-    /// The clock of qstat's host.
+    /// The clock of qstat's host. Its distance from UTC is found by jobs that have both a time on it
+    /// and one in UTC; else UTC is assumed.
     pub clock: Clock,
 }
 
@@ -60,18 +57,18 @@ pub struct QueuedJob {
     pub amounts: BTreeMap<Box<str>, i64>,
     /// What it requests of resources whose values are not numbers, but for `select` and `place`.
     pub texts: BTreeMap<Box<str>, Box<str>>,
-    /// When it was started, in seconds since 1970.
-    pub stime: Option<i64>,
+    /// When it was started.
+    pub stime: Option<Time>,
     /// The seconds it has run (`resources_used.walltime`), as far as its host has reported.
     pub used_walltime: Option<i64>,
     /// Whether it may be requeued (`Rerunable`).
     pub is_rerunable: bool,
     /// Whether it was started before (`run_count`).
     pub has_run: bool,
-    /// When it entered its queue, in seconds since 1970.
-    pub qtime: Option<i64>,
-    /// When it became eligible to run, in seconds since 1970.
-    pub etime: Option<i64>,
+    /// When it entered its queue.
+    pub qtime: Option<Time>,
+    /// When it became eligible to run.
+    pub etime: Option<Time>,
     /// The microsecond in which it entered its queue, or whatever the document gives instead, by
     /// which ties are broken.
     pub queue_rank: Option<i64>,
@@ -81,55 +78,32 @@ pub struct QueuedJob {
     pub eligible_time: Option<i64>,
     /// The subjobs of an array that were not started; `None` for any other job.
     pub queued_subjobs: Option<ArrayIndices>,
-    /// All subjobs of an array (`array_indices_submitted`), if the document says.
-    pub submitted_subjobs: Option<ArrayIndices>,
     /// How many subjobs of an array run or are ending.
     pub running_subjobs: u32,
     /// How many subjobs of an array may run at a time.
     pub max_run_subjobs: Option<u32>,
     /// Whether it may be reserved a place (`topjob_ineligible`).
     pub is_topjob_eligible: bool,
-    /// When the scheduler last expected to start it, in seconds since 1970.
-    pub estimated_start: Option<i64>,
     /// What it has on each node if it runs (`exec_vnode`).
     pub placed: Vec<PlacedChunk>,
 }
 
 impl CycleJobs {
-    pub(super) fn new(read: Vec<CycleJob>, timestamp: Option<i64>) -> Self {
-        let clock = Clock::new(&read, timestamp);
-        let mut is_time_zone_known = true;
-        let mut jobs = Vec::with_capacity(read.len());
-        for read in read {
-            is_time_zone_known &= clock.is_known() || !matches!(read.started, Some(Time::Wall(_)));
-            jobs.push(QueuedJob {
-                stime: clock.utc_if_known(read.started),
-                qtime: clock.utc_if_known(read.queued),
-                etime: clock.utc_if_known(read.eligible),
-                estimated_start: clock.utc_if_known(read.estimated_start),
-                ..read.job
-            });
-        }
+    pub(super) fn new(jobs: Vec<QueuedJob>, timestamp: Option<i64>) -> Self {
         Self {
+            clock: Clock::new(&jobs, timestamp),
             jobs,
             timestamp,
-            is_time_zone_known,
-            clock,
         }
+    }
+
+    /// When a job was started, in seconds since 1970.
+    pub fn start(&self, job: &QueuedJob) -> Option<i64> {
+        Some(self.clock.utc(job.stime?))
     }
 }
 
-/// A job, and its times, whose clock only all jobs together show.
-#[derive(Debug)]
-pub(super) struct CycleJob {
-    job: QueuedJob,
-    started: Option<Time>,
-    queued: Option<Time>,
-    eligible: Option<Time>,
-    estimated_start: Option<Time>,
-}
-
-impl CycleJob {
+impl QueuedJob {
     /// The job of an entity; `names` are those of its resources.
     pub(super) fn new(
         job: &ParsedJob<'_>,
@@ -149,13 +123,7 @@ impl CycleJob {
         if job.user.is_empty() && options.entity == FairshareEntity::User {
             job.user = entity.into();
         }
-        Self {
-            job,
-            started: reader.time("stime"),
-            queued: reader.time("qtime"),
-            eligible: reader.time("etime"),
-            estimated_start: reader.time("estimated_start"),
-        }
+        job
     }
 }
 
@@ -168,7 +136,7 @@ struct AttributeReader<'r, 'd> {
 }
 
 impl AttributeReader<'_, '_> {
-    /// The job without its times and its entity.
+    /// The job without its entity.
     fn job(&self) -> QueuedJob {
         let job = self.job;
         let (source, schema) = (self.source, self.options.schema);
@@ -189,7 +157,6 @@ impl AttributeReader<'_, '_> {
         let placed = self
             .text("exec_vnode")
             .or_else(|| self.resource("exec_vnode"));
-        let submitted = self.text("array_indices_submitted");
         let running = self.subjobs_in("Running:").unwrap_or(0);
         let ending = self.subjobs_in("Exiting:").unwrap_or(0);
         let accrue_type = self.special(SpecialInput::AccrueType).and_then(integer);
@@ -209,6 +176,9 @@ impl AttributeReader<'_, '_> {
             walltime: amounts.get("walltime").copied(),
             amounts,
             texts: self.texts(),
+            stime: self.time("stime"),
+            qtime: self.time("qtime"),
+            etime: self.time("etime"),
             used_walltime: self.scalar("used_walltime").and_then(seconds),
             has_run: self.scalar("run_count").and_then(integer) > Some(0),
             is_rerunable: self.text("Rerunable").is_none_or(is_true),
@@ -216,7 +186,6 @@ impl AttributeReader<'_, '_> {
             accrue_type: accrue_type.and_then(|kind| kind.try_into().ok()),
             eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
             queued_subjobs: self.queued_subjobs(),
-            submitted_subjobs: submitted.and_then(ArrayIndices::parse),
             max_run_subjobs: self.max_run_subjobs(),
             running_subjobs: running.saturating_add(ending),
             is_topjob_eligible: !self.text("topjob_ineligible").is_some_and(is_true),
@@ -353,11 +322,11 @@ const QUARTER: i64 = 15 * 60;
 const MAX_DISTANCE: i64 = 14 * 3600;
 
 impl Clock {
-    pub(super) fn new(jobs: &[CycleJob], timestamp: Option<i64>) -> Self {
+    fn new(jobs: &[QueuedJob], timestamp: Option<i64>) -> Self {
         let mut samples = Vec::new();
-        for CycleJob { job, queued, .. } in jobs {
+        for job in jobs {
             // the server takes both when the job enters its queue
-            if let (&Some(Time::Wall(queued)), Some(rank)) = (queued, job.queue_rank) {
+            if let (Some(Time::Wall(queued)), Some(rank)) = (job.qtime, job.queue_rank) {
                 let distance = queued - rank / 1_000_000;
                 let nearest = nearest_zone(distance);
                 if nearest.abs() <= MAX_DISTANCE && (distance - nearest).abs() <= 2 {
@@ -400,10 +369,6 @@ impl Clock {
         }
     }
 
-    fn utc_if_known(&self, time: Option<Time>) -> Option<i64> {
-        time.map(|time| self.utc(time))
-    }
-
     /// A time on the clock in seconds since 1970, by the distance from UTC that is known for the
     /// nearest time.
     pub fn utc_of_wall(&self, wall: i64) -> i64 {
@@ -431,10 +396,10 @@ fn nearest_zone(distance: i64) -> i64 {
 }
 
 /// The distance from UTC by the running jobs: what they have used is up to a few minutes old.
-fn sample_of_running(jobs: &[CycleJob], timestamp: i64) -> Option<(i64, i64)> {
+fn sample_of_running(jobs: &[QueuedJob], timestamp: i64) -> Option<(i64, i64)> {
     let mut latest = None;
-    for CycleJob { job, started, .. } in jobs {
-        if let (&Some(Time::Wall(started)), Some(used)) = (started, job.used_walltime) {
+    for job in jobs {
+        if let (Some(Time::Wall(started)), Some(used)) = (job.stime, job.used_walltime) {
             latest = latest.max(started.checked_add(used));
         }
     }
@@ -498,7 +463,7 @@ mod tests {
     fn every_recorded_format_gives_the_same_jobs() {
         let json = read(&recorded("qstat_f.json"));
         assert_eq!(
-            (json.timestamp, json.is_time_zone_known, json.jobs.len()),
+            (json.timestamp, json.clock.is_known(), json.jobs.len()),
             (Some(1_795_199_073), true, 59)
         );
         for name in ["qstat_f.txt", "qstat_f_w.txt", "qstat_f.dsv"] {
@@ -539,7 +504,11 @@ mod tests {
             ("root", "root", "_pbs_project_default")
         );
         assert_eq!(
-            (first.qtime, first.etime, first.stime),
+            (
+                utc(&json, first.qtime),
+                utc(&json, first.etime),
+                first.stime
+            ),
             (Some(1_795_197_902), Some(1_795_197_902), None)
         );
         assert_eq!(
@@ -573,6 +542,10 @@ mod tests {
             .filter(|job| job.walltime.is_some())
             .count();
         assert!(walltimes > 3, "{walltimes}");
+    }
+
+    fn utc(jobs: &CycleJobs, time: Option<Time>) -> Option<i64> {
+        time.map(|time| jobs.clock.utc(time))
     }
 
     /// The job without the amounts of which JSON has not all digits.
@@ -626,13 +599,13 @@ mod tests {
 }
 "#;
 
-    fn check_running(jobs: &CycleJobs, is_whole: bool) {
+    fn check_running(jobs: &CycleJobs) {
         let [running, waiting] = &jobs.jobs[..] else {
             panic!("{jobs:?}")
         };
-        assert!(jobs.is_time_zone_known);
+        assert!(jobs.clock.is_known());
         assert_eq!(
-            (running.stime, running.qtime),
+            (jobs.start(running), utc(jobs, running.qtime)),
             (Some(1_795_198_202), Some(1_795_197_902))
         );
         assert_eq!(
@@ -674,16 +647,13 @@ mod tests {
             (&*waiting.user, waiting.ncpus, waiting.is_topjob_eligible),
             ("bob", Some(4), false)
         );
-        if is_whole {
-            assert_eq!(waiting.estimated_start, Some(1_795_201_802));
-        }
     }
 
     #[test]
     fn a_running_job_is_read_on_the_clock_of_its_host() {
         let jobs = read(RUNNING);
         assert_eq!(jobs.timestamp, Some(1_795_199_073));
-        check_running(&jobs, true);
+        check_running(&jobs);
         for utc in [0, 1_795_199_073] {
             assert_eq!(jobs.clock.utc_of_wall(jobs.clock.wall_of_utc(utc)), utc);
         }
@@ -695,7 +665,7 @@ mod tests {
         resources_used.walltime = 00:14:10\n    accrue_type = 3\n\nJob Id: 2.vm\n    job_state = Q\n    queue = workq\n    \
         Job_Owner = bob@vm\n    qtime = Fri Nov 20 23:35:05 2026\n    queue_rank = 1795197905290033\n    \
         topjob_ineligible = True\n    estimated.start_time = Sat Nov 21 00:40:02 2026\n    Resource_List.select = 2:ncpus=2\n\n";
-        check_running(&read(text), true);
+        check_running(&read(text));
     }
 
     #[test]
@@ -709,7 +679,7 @@ mod tests {
             assert!(serde_json::from_str::<serde_json::Value>(&damaged).is_err());
             let jobs = read(&damaged);
             assert_eq!(jobs.timestamp, Some(1_795_199_073));
-            check_running(&jobs, true);
+            check_running(&jobs);
         }
         // a time that cannot be read is never replaced
         let read =
@@ -720,14 +690,12 @@ mod tests {
     #[test]
     fn without_ranks_the_running_jobs_tell_the_time_zone() {
         let hidden = RUNNING.replace("queue_rank", "hidden_rank");
-        check_running(&read(&hidden), true);
+        check_running(&read(&hidden));
         let unknown = read(&hidden.replace("resources_used", "hidden_used"));
         assert_eq!(
-            (unknown.is_time_zone_known, unknown.jobs[0].stime),
+            (unknown.clock.is_known(), unknown.start(&unknown.jobs[0])),
             (false, Some(1_795_218_002))
         );
-        let none_runs = read(&hidden.replace("\"stime\"", "\"hidden_time\""));
-        assert!(none_runs.is_time_zone_known);
     }
 
     #[test]
@@ -752,7 +720,7 @@ mod tests {
         );
         let jobs = read(&(summer + &winter));
         assert_eq!(
-            [0, 1].map(|job| jobs.jobs[job].stime),
+            [0, 1].map(|job| jobs.start(&jobs.jobs[job])),
             [Some(1_792_839_600), Some(1_793_016_000)]
         );
     }
@@ -768,7 +736,7 @@ mod tests {
             let whole = read_whole(&document);
             assert!(whole.problems.is_empty(), "{:?}", whole.problems.listed());
             let jobs = whole.cycle_jobs.unwrap();
-            assert_eq!((jobs.timestamp, jobs.is_time_zone_known), (timestamp, true));
+            assert_eq!(jobs.timestamp, timestamp);
             let [running, array] = &jobs.jobs[..] else {
                 panic!("{document}")
             };
@@ -778,7 +746,7 @@ mod tests {
             );
             assert_eq!(
                 (running.stime, running.walltime, running.ncpus),
-                (Some(1000), Some(3600), Some(4))
+                (Some(Time::Utc(1000)), Some(3600), Some(4))
             );
             assert_eq!(
                 (

@@ -25,7 +25,7 @@ use crate::attributes::{
     RequestedColumn, SpecialInput, input, integer, is_cycle_list, is_shortened, ratio, repeated,
     wrong_attribute, wrong_input,
 };
-use crate::cycle_jobs::{CycleJob, CycleJobs};
+use crate::cycle_jobs::{CycleJobs, QueuedJob};
 use crate::{ReadErrorKind, ReadOptions};
 
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
@@ -44,7 +44,7 @@ pub struct ConvertedJobs {
     /// jobs of a converter.
     pub undeclared: Vec<(Box<str>, InputType)>,
     /// One for each row of the batch, if the options ask for them.
-    pub cycle: Vec<CycleJob>,
+    pub cycle: Vec<QueuedJob>,
     /// Whether the jobs have more resources than are counted by name.
     pub has_too_many_names: bool,
     /// When the document was written, in seconds since 1970, if it says so.
@@ -288,7 +288,7 @@ impl<'a> JobConverter<'a> {
             }
         };
         if self.options.cycle_jobs {
-            let cycle_job = CycleJob::new(job, &entity, &self.names, self.source, self.options);
+            let cycle_job = QueuedJob::new(job, &entity, &self.names, self.source, self.options);
             self.output.cycle.push(cycle_job);
         }
         self.output.batch.finish(BatchRow {
@@ -570,7 +570,7 @@ const MAX_KEYS: usize = 10_000;
 pub struct TableBuilder<'a> {
     options: &'a ReadOptions<'a>,
     table: JobTable,
-    cycle_jobs: Vec<CycleJob>,
+    cycle_jobs: Vec<QueuedJob>,
     timestamp: Option<i64>,
     problems: Problems,
     /// What the formula gets from a job without any attribute.

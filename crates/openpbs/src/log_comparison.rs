@@ -529,11 +529,10 @@ pub fn formulas_set(log: &[u8]) -> Vec<String> {
 /// Whether the scheduler can have printed a text as a value: a number, `inf` or `nan`.
 fn is_value(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let is_decimal = unsigned
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    // C's `printf` writes a digit on either side of the point
+    let mut parts = unsigned.splitn(2, '.');
     matches!(unsigned, "inf" | "nan")
-        || is_decimal && !unsigned.ends_with('.') && unsigned.parse::<f64>().is_ok()
+        || parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn split_at<'t>(text: &'t [u8], separator: &[u8]) -> Option<(&'t [u8], &'t [u8])> {

@@ -187,8 +187,8 @@ impl LeftOutReason {
             "outside",
             "submitted outside the time that is simulated",
         ),
-        (Self::Rerun, "rerun", "executions before a rerun"),
-        (Self::Reservation, "reservation", "reservations"),
+        (Self::Rerun, "rerun", "run again later"),
+        (Self::Reservation, "reservation", "of reservations"),
         (Self::Repeated, "repeated", "with an id of another line"),
         (Self::NoProcessors, "no_processors", "without processors"),
         (Self::Damaged, "damaged", "damaged"),
@@ -349,23 +349,14 @@ impl Faults {
         &self,
         others: impl IntoIterator<Item = (usize, &'static str)>,
     ) -> Option<String> {
+        let by_reason = LeftOutReason::ALL.map(|(reason, _, words)| (self.of(reason), words));
         let mut parts = Vec::new();
-        for (reason, _, words) in LeftOutReason::ALL {
-            parts.push(match (reason, self.of(reason)) {
-                (LeftOutReason::Rerun, 1) => (1, "execution before a rerun"),
-                (LeftOutReason::Reservation, 1) => (1, "reservation"),
-                (_, count) => (count, words),
-            });
-        }
-        parts.extend(others);
-        let mut summary = String::new();
-        for (count, words) in parts {
+        for (count, words) in by_reason.into_iter().chain(others) {
             if count > 0 {
-                let comma = if summary.is_empty() { "" } else { ", " };
-                summary += &format!("{comma}{count} {words}");
+                parts.push(format!("{count} {words}"));
             }
         }
-        (!summary.is_empty()).then_some(summary)
+        (!parts.is_empty()).then_some(parts.join(", "))
     }
 }
 

@@ -37,7 +37,7 @@ fn left_out(workload: &Workload) -> Vec<(&'static str, usize)> {
 }
 
 fn starts_recorded(workload: &Workload) -> Vec<Option<i64>> {
-    workload.jobs().iter().map(|job| job.started()).collect()
+    workload.jobs().iter().map(|job| job.started).collect()
 }
 
 #[test]
@@ -636,7 +636,7 @@ fn one_job_is_the_same_in_every_log() {
     );
     let of_qstat = read(&qstat);
     assert_eq!(described(&of_qstat), described(&read(accounting)));
-    assert_eq!(of_qstat.jobs()[0].started(), Some(1_771_830_000));
+    assert_eq!(of_qstat.jobs()[0].started, Some(1_771_830_000));
     assert_eq!(
         left_out(&of_qstat),
         [
@@ -680,7 +680,7 @@ fn one_job_is_the_same_in_every_log() {
     let of_alcf = read(alcf);
     assert_eq!(described(&of_alcf), ["7.vm 123 45 a,b 1771824044 5 7200 4"]);
     assert_eq!(
-        (of_alcf.jobs()[0].started(), left_out(&of_alcf)),
+        (of_alcf.jobs()[0].started, left_out(&of_alcf)),
         (Some(1_771_830_000), vec![("cancelled", 1)])
     );
     assert_eq!(read_by(alcf, ALLOCATED).jobs()[0].processors, 64);

@@ -1,7 +1,7 @@
 //! Names, and the order and the files of the lines, decide nothing: no number of a result changes
 //! with them, nor its place.
 
-use jsf_simulate::{Difference, Fairness, LogRules, Statistics, Workload};
+use jsf_simulate::{Difference, LogRules, Statistics, Workload};
 use jsf_testing::random::Generator;
 use serde_json::Value;
 
@@ -17,7 +17,6 @@ const USER: usize = 11;
 struct Numbers {
     starts: Vec<(String, i64)>,
     statistics: Statistics,
-    fairness: Option<Fairness>,
     /// Against the order of submission.
     difference: Difference,
 }
@@ -30,11 +29,10 @@ impl Numbers {
             ..case.clone()
         }
         .run(workload, &mut ());
-        let results = simulated.results(workload, 0);
+        let statistics = simulated.statistics(workload, 0);
         let mut numbers = Self {
             starts: starts(workload, &simulated.schedule),
-            statistics: results.statistics,
-            fairness: results.fairness,
+            statistics,
             difference: Difference::new(workload, &by_submission, &simulated.schedule, 0),
         };
         let groups = [
@@ -47,6 +45,7 @@ impl Numbers {
             group.used.iter_mut().for_each(|used| used.name.clear());
         }
         let uses = numbers
+            .statistics
             .fairness
             .iter_mut()
             .flat_map(|fairness| &mut fairness.entities);

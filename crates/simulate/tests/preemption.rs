@@ -60,7 +60,7 @@ fn a_suspended_job_goes_on_and_a_requeued_one_starts_anew() {
         }
     );
     let workload = super::read(&log);
-    let summary = site.results(&workload, 0).statistics.summary;
+    let summary = site.statistics(&workload, 0).summary;
     // the machine is full all the time, and the first job takes 130 s instead of 100 s
     assert_eq!(
         (summary.utilisation, summary.bounded_slowdown.mean),
@@ -78,7 +78,7 @@ fn a_suspended_job_goes_on_and_a_requeued_one_starts_anew() {
             ..none
         }
     );
-    let summary = site.results(&workload, 0).statistics.summary;
+    let summary = site.statistics(&workload, 0).summary;
     assert_eq!(summary.utilisation, 520.0 / (4.0 * 170.0));
 
     let (starts, ends, counts, site) = outcome("D", &log);

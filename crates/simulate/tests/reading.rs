@@ -33,7 +33,7 @@ fn the_columns_of_swf() {
             .collect::<Vec<_>>(),
         ["2", ""]
     );
-    assert_eq!([jobs[0].started(), jobs[1].started()], [Some(15), None]);
+    assert_eq!([jobs[0].started, jobs[1].started], [Some(15), None]);
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn pbs_accounting_records() {
         "1.vm ada physics workq 1005 60 120 4",
     ];
     assert_eq!(described(&workload), expected);
-    assert_eq!(workload.jobs()[2].started(), Some(1010));
+    assert_eq!(workload.jobs()[2].started, Some(1010));
     let mut messages = workload.faults().messages();
     messages.sort();
     assert_eq!(
@@ -323,7 +323,7 @@ JobID|JobIDRaw|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Timel
             "7 ada phys cpu 1793491210 60 3600 3"
         ]
     );
-    assert_eq!(workload.jobs()[1].started(), Some(1_793_491_260));
+    assert_eq!(workload.jobs()[1].started, Some(1_793_491_260));
     assert_eq!(
         workload.faults().messages(),
         ["`log`, line 7: not as many fields as the first line has"]
@@ -359,7 +359,7 @@ fn numbers_of_ndjson() {
         ["1 7 4 2 0 60 300 4", "2 7   1 10 61 1", "3    3 60 60 1"]
     );
     assert_eq!(
-        (&*workload.names().users[0], workload.jobs()[0].started()),
+        (&*workload.names().users[0], workload.jobs()[0].started),
         ("3", Some(65))
     );
     assert_eq!(
@@ -391,6 +391,7 @@ fn values_of_ndjson_that_cannot_be_read() {
         job("\"submit\":5,\"run\":60,\"entity\":[7],\"resources\":{\"ncpus\":1}"),
         job("\"submit\":999999999999,\"run\":60,\"resources\":{\"ncpus\":1}"),
         "{\"submit\":5,\"run\":60,\"resources\":{\"ncpus\":1}}\n".to_owned(),
+        job("\"submit\":5,\"start\":1e300,\"run\":60,\"resources\":{\"ncpus\":1}"),
     ];
     let workload = read(&lines.concat());
     assert_eq!(
@@ -420,6 +421,7 @@ fn values_of_ndjson_that_cannot_be_read() {
             "`log`, line 11: the time of submission is out of range (milliseconds in place of seconds?), found `999999999999`"
                 .to_owned(),
             "`log`, line 12: no id".to_owned(),
+            "`log`, line 13: the start is out of range, found `9223372036854775807`".to_owned(),
         ]
     );
 }

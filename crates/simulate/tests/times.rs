@@ -83,3 +83,81 @@ fn other_settings_hold_outside_prime_time() {
     let (found, _) = starts(config(holidays(), settings), &jobs(1));
     assert_eq!(found, [1, 2, 1]);
 }
+
+#[test]
+fn express_queues_come_first_when_jobs_preempt() {
+    let jobs = |hour: i64| {
+        record(1, "q", hour, [4, 1])
+            + &record(2, "q", hour, [4, 1])
+            + &record(3, "express", hour, [4, 1])
+    };
+    let files = |preemptive: &str| {
+        let queues = "Queue: express\n    Priority = 200\nQueue: q\n    Priority = 1\n";
+        config(
+            holidays().with(Role::Queues, bytes("queues", queues)),
+            &format!("by_queue: False\npreemptive_sched: {preemptive}\n"),
+        )
+    };
+    for (preemptive, hour, hours) in [
+        (
+            "True non_prime\npreemptive_sched: False prime",
+            1,
+            [2, 3, 1],
+        ),
+        (
+            "True non_prime\npreemptive_sched: False prime",
+            8,
+            [8, 9, 10],
+        ),
+        (
+            "True prime\npreemptive_sched: False non_prime",
+            1,
+            [1, 2, 3],
+        ),
+        (
+            "True prime\npreemptive_sched: False non_prime",
+            8,
+            [9, 10, 8],
+        ),
+    ] {
+        let (found, left_out) = starts(files(preemptive), &jobs(hour));
+        let targets = "targets and checkpoints of preemption".to_owned();
+        assert_eq!(
+            (&found[..], left_out),
+            (&hours[..], vec![targets]),
+            "{preemptive} {hour}"
+        );
+    }
+}
+
+#[test]
+fn fair_share_may_order_jobs_outside_prime_time_only() {
+    let jobs = |hour: i64| {
+        record(1, "q", hour, [4, 1]).replace("user=u", "user=a")
+            + &record(2, "q", hour, [4, 1]).replace("user=u", "user=b")
+    };
+    let groups = bytes("resource_group", "a 10 root 10\nb 11 root 90\n");
+    let files = holidays().with(Role::ResourceGroup, groups);
+    let files = config(
+        files,
+        "fair_share: False prime\nfair_share: True non_prime\n",
+    );
+    assert_eq!(starts(files.clone(), &jobs(1)).0, [2, 1]);
+    assert_eq!(starts(files, &jobs(8)).0, [8, 9]);
+}
+
+#[test]
+fn a_key_of_other_times_is_taken_from_the_log() {
+    let jobs = |hour: i64| {
+        let memory = |job: String, memory: &str| {
+            job.replace(
+                "Resource_List.ncpus",
+                &format!("Resource_List.mem={memory} Resource_List.ncpus"),
+            )
+        };
+        memory(record(1, "q", hour, [4, 1]), "1gb") + &memory(record(2, "q", hour, [4, 1]), "2gb")
+    };
+    let key = "job_sort_key: \"mem HIGH\" non_prime\n";
+    assert_eq!(starts(config(holidays(), key), &jobs(1)).0, [2, 1]);
+    assert_eq!(starts(config(holidays(), key), &jobs(8)).0, [8, 9]);
+}

@@ -278,7 +278,7 @@ fn a_broken_number_is_shown_with_what_was_expected() {
     let folder = Folder::new();
     let site = folder.site(&queue(), |files| files);
     for digits in [
-        "0.0o67", "1e5", "0,1234", "-", "abc", "0.12 34", "1.2.3", "5.", "-é", "é",
+        "0.0o67", "1e5", "0,1234", "-", "abc", "0.12 34", "1.2.3", "5.", ".5", "-é", "é",
     ] {
         let mut recorded = record("fairshare_factor");
         recorded.values.insert("0.vm".to_owned(), digits.to_owned());

@@ -30,7 +30,7 @@ use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_openpbs::submission::{set_command_for, validate};
-use jsf_simulate::{Goals, Workload, WorkloadBuilder, read_workload};
+use jsf_simulate::{Goals, JudgedRun, Workload, WorkloadBuilder, read_workload};
 use jsf_site::{
     FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, Site,
     SiteFiles, SiteOptions, WhatIf,
@@ -452,9 +452,14 @@ pub fn goals(data: &[u8]) {
     };
     let log = workload(LOG.as_bytes());
     let simulated = simulated(&log).expect("a log that can be simulated");
-    let results = simulated.results(&log, 0);
-    let judged = results.judge(Some(&goals), &log, &simulated.schedule, None);
-    let again = results.judge(Some(&goals), &log, &simulated.schedule, Some(&judged));
+    let statistics = simulated.statistics(&log, 0);
+    let run = JudgedRun {
+        workload: &log,
+        schedule: &simulated.schedule,
+        statistics: &statistics,
+    };
+    let judged = goals.judge(&run, &[]);
+    let again = goals.judge(&run, &judged);
     assert_eq!(judged.len(), again.len());
     for (one, other) in judged.iter().zip(&again) {
         assert_eq!(

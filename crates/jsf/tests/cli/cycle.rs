@@ -691,8 +691,8 @@ fn a_subjob_has_an_answer_of_its_own() {
         );
         stderr(&output)
     };
-    assert!(refused(ARRAY, "1[9]").contains("the array `1[].vm` has no subjob 9"));
-    assert!(refused(ARRAY, "1[0]").contains("the subjob 0 of `1[].vm` does not wait any more"));
+    assert!(refused(ARRAY, "1[9]").contains("no subjob 9 of `1[].vm` waits"));
+    assert!(refused(ARRAY, "1[0]").contains("no subjob 0 of `1[].vm` waits"));
     assert!(refused(ARRAY, "7[0]").contains("no job is called `7[0]`"));
 }
 

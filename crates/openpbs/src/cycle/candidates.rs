@@ -183,8 +183,10 @@ pub struct SortedCandidates<'c> {
     subjobs: HashMap<u32, u32>,
     /// The place from which on the next queue with jobs is looked for.
     turn: QueuePlace,
-    /// Which jobs come before the queues are looked at.
-    urgent: UrgentJobs,
+    /// Whether the jobs of express queues, and those that gave way, come before the queues are looked
+    /// at (`by_queue`): until the first one in the order of all jobs is of neither kind, or under
+    /// `fair_share` the first one of all queues that have one, queue by queue.
+    are_urgent_first: bool,
     /// Whether the job that was returned last came first because it gave way.
     has_resumed: bool,
     /// The place of the queue of the job that was returned last.
@@ -192,17 +194,6 @@ pub struct SortedCandidates<'c> {
     is_sorted: bool,
     /// Whether the jobs were not sorted since they were given, which is in their order.
     is_as_given: bool,
-}
-
-/// The jobs of express queues, and those that gave way, which come first under `by_queue`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UrgentJobs {
-    /// They do not.
-    None,
-    /// They do, until the first one in the order of all jobs is of neither kind.
-    OfAll,
-    /// They do, until the first one is of neither kind, queue by queue (`fair_share`).
-    QueueByQueue,
 }
 
 impl<'c> SortedCandidates<'c> {
@@ -213,13 +204,6 @@ impl<'c> SortedCandidates<'c> {
         waiting: impl IntoIterator<Item = u32>,
         paths: SharePaths,
     ) -> Self {
-        // `round_robin` takes the place of `by_queue`
-        let by_queue = order.chooses_queue_first && !order.takes_turns;
-        let urgent = match (by_queue, order.by_fair_share) {
-            (true, true) => UrgentJobs::QueueByQueue,
-            (true, false) => UrgentJobs::OfAll,
-            (false, _) => UrgentJobs::None,
-        };
         let mut candidates = Self {
             order,
             jobs,
@@ -227,7 +211,8 @@ impl<'c> SortedCandidates<'c> {
             queues: BTreeMap::new(),
             subjobs: HashMap::new(),
             turn: (0, 0),
-            urgent,
+            // `round_robin` takes the place of `by_queue`
+            are_urgent_first: order.chooses_queue_first && !order.takes_turns,
             has_resumed: false,
             last: (0, 0),
             is_sorted: false,
@@ -310,7 +295,7 @@ impl<'c> SortedCandidates<'c> {
             let job = list[index];
             let is_first = match first {
                 None => true,
-                Some((.., other)) if self.urgent == UrgentJobs::OfAll => {
+                Some((.., other)) if !self.order.by_fair_share => {
                     let by_key = cycle.precedence(job).cmp(&cycle.precedence(other));
                     by_key.is_lt() || by_key.is_eq() && self.compare(job, other).is_lt()
                 }
@@ -339,11 +324,11 @@ impl Candidates for SortedCandidates<'_> {
         if !self.is_sorted {
             self.sort(cycle);
         }
-        if cycle.rules.levels.is_preemptive && self.urgent != UrgentJobs::None {
+        if cycle.rules.levels.is_preemptive && self.are_urgent_first {
             if let Some(job) = self.next_urgent(cycle) {
                 return Some(job);
             }
-            self.urgent = UrgentJobs::None;
+            self.are_urgent_first = false;
         }
         let (group, place) = self.next_queue()?;
         self.last = (group, place);
@@ -355,8 +340,8 @@ impl Candidates for SortedCandidates<'_> {
     fn started(&mut self, job: u32) {
         // the scheduler goes on from it, and takes it for a job of neither kind; ordered by fair
         // share, the jobs are sorted again before
-        if self.has_resumed && self.is_sorted && self.urgent == UrgentJobs::OfAll {
-            self.urgent = UrgentJobs::None;
+        if self.has_resumed && self.is_sorted && !self.order.by_fair_share {
+            self.are_urgent_first = false;
         }
         // an array is one entry, whose subjobs start until one does not
         let waiting = self.subjobs.entry(job).or_default();

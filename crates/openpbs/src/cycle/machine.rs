@@ -319,13 +319,8 @@ impl Machine {
     /// The first amount of which the pools of a chunk together have less than is asked for.
     pub(super) fn lacking(&self, available: &[i64], request: &Request) -> Option<Shortage> {
         for amount in 0..self.amounts {
-            for (
-                chunk,
-                &RequestedChunk {
-                    pool_list: list, ..
-                },
-            ) in request.chunks.iter().enumerate()
-            {
+            for (chunk, wanted) in request.chunks.iter().enumerate() {
+                let list = wanted.pool_list;
                 let asked = request.total_of(Some(list), amount);
                 let available = self.available_in(available, self.pool_list(list), amount);
                 if available < asked {
@@ -912,22 +907,16 @@ impl Sharing {
 
     /// Reads the value of `sharing`; one that is not known is the default.
     pub fn from_name(name: &str) -> Self {
-        use Exclusive::{Host, Shared, Vnode};
-
-        let [mut unsaid, mut least, mut most] = [Shared, Shared, Host];
+        let mut sharing = Self::DEFAULT;
         match name {
-            "default_excl" => unsaid = Vnode,
-            "default_exclhost" => unsaid = Host,
-            "force_excl" => least = Vnode,
-            "force_exclhost" => least = Host,
-            "ignore_excl" => most = Shared,
+            "default_excl" => sharing.unsaid = Exclusive::Vnode,
+            "default_exclhost" => sharing.unsaid = Exclusive::Host,
+            "force_excl" => sharing.least = Exclusive::Vnode,
+            "force_exclhost" => sharing.least = Exclusive::Host,
+            "ignore_excl" => sharing.most = Exclusive::Shared,
             _ => {}
         }
-        Self {
-            unsaid,
-            least,
-            most,
-        }
+        sharing
     }
 
     /// What a job has for itself on such a vnode.

@@ -154,7 +154,7 @@ fn subject_and_most(limit: &str) -> Option<(LimitKind, Option<&str>, &str)> {
 /// not looked at: `qmgr` takes them with and without commas.
 fn limits_in(value: &str) -> Vec<&str> {
     let mut limits = Vec::new();
-    if !value.contains('[') {
+    if !value.contains('[') && !value.trim().is_empty() {
         limits.push(value.trim());
     }
     let mut rest = value;
@@ -164,7 +164,6 @@ fn limits_in(value: &str) -> Vec<&str> {
         limits.push(inside[..end].trim());
         rest = &inside[end..];
     }
-    limits.retain(|limit| !limit.is_empty());
     limits
 }
 
@@ -388,6 +387,7 @@ mod tests {
                 "max_run",
                 "[u:a=x], [z:a=1], [u:b=-1], u:c=1, [u:d=2], [u:e=3",
             ),
+            ("max_run", "[]"),
             ("max_running", "many"),
             ("max_run_res.f", "[u:a=1.5]"),
             ("max_run_soft", "[u:a=1]"),
@@ -403,6 +403,7 @@ mod tests {
         assert_eq!(
             unread,
             [
+                "max_run = []",
                 "max_run = [u:a=x]",
                 "max_run = [u:b=-1]",
                 "max_run = [z:a=1]",

@@ -182,7 +182,8 @@ pub fn read_header_line(line: &str, builder: &mut WorkloadBuilder) -> bool {
     if key == "MaxProcs"
         && let Ok(processors @ 1..) = value.trim().parse()
     {
-        builder.note_machine(processors);
+        let known = &mut builder.read.machine_processors;
+        *known = (*known).max(Some(processors));
     }
     [
         "Version",
@@ -416,7 +417,7 @@ mod tests {
             read_swf_line(&line, FIELDS, &mut builder)?;
             let job = builder.finish().jobs()[0];
             assert_eq!(job.walltime, 100);
-            Ok::<_, Fault>((job.submit, job.started(), job.run))
+            Ok::<_, Fault>((job.submit, job.started, job.run))
         };
         assert_eq!(times("10", "5", "60"), Ok((10, Some(15), 60)));
         // 10.6 to 11, 12.2 to 12, 15.1 to 15

@@ -113,10 +113,10 @@ pub fn read_workload(
     match reader {
         Reader::Sacct(columns) => {
             if let Some(missing) = columns.missing(builder) {
-                builder.note(format!("`{name}` {missing}"));
+                builder.read.notes.push(format!("`{name}` {missing}"));
             }
         }
-        Reader::Swf { columns } if columns > FIELDS => builder.note(format!(
+        Reader::Swf { columns } if columns > FIELDS => builder.read.notes.push(format!(
             "`{name}` has {columns} columns; those after the first {FIELDS}, which are the format's, are not read"
         )),
         _ => {}

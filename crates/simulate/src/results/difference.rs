@@ -672,7 +672,7 @@ impl JudgedRun<'_> {
 /// The first submission that a comparison counts, at which its first block begins.
 fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
     let workload = runs[0].workload;
-    for job in workload.after_warm_up(runs[0].results.statistics.warm_up) {
+    for job in workload.after_warm_up(runs[0].statistics.warm_up) {
         if runs.iter().all(|run| run.schedule.start(job).is_some()) {
             return Some(workload.jobs()[job].submit);
         }
@@ -786,7 +786,7 @@ fn of_run(
         .iter()
         .map(|change| (sum - change) / (count - 1) as f64)
         .collect();
-    let jobs = runs[0].results.statistics.summary.jobs;
+    let jobs = runs[0].statistics.summary.jobs;
     Some(MeanChange::new(
         [old, new],
         standard_error(&without),
@@ -827,7 +827,7 @@ fn by_block(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Results;
+    use crate::results::Statistics;
     use crate::results::goals::JobMeasure;
     use crate::schedule::{Backfill, SimulationRules, simulate};
     use crate::workload::generate::{WorkloadModel, generate};
@@ -1007,10 +1007,14 @@ mod tests {
         // the first block begins with the first job that counts
         let warm_up = 1;
         let difference = Difference::new(&workload, &schedules[0], &schedules[1], warm_up);
-        let results = schedules
+        let statistics = schedules
             .each_ref()
-            .map(|schedule| Results::new(&workload, schedule, PROCESSORS, None, warm_up));
-        let run = |side: usize| results[side].run(&workload, &schedules[side]);
+            .map(|schedule| Statistics::new(&workload, schedule, PROCESSORS, warm_up));
+        let run = |side: usize| JudgedRun {
+            workload: &workload,
+            schedule: &schedules[side],
+            statistics: &statistics[side],
+        };
         let of_jobs = |measure, statistic| Measure::OfJobs(measure, statistic);
         let change_of =
             |measure| run(0).change_to(&run(1), measure, None, difference.block_seconds);

@@ -15,7 +15,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::statistics::{Distribution, percentile};
-use crate::results::Results;
+use crate::results::Statistics;
 use crate::schedule::Schedule;
 use crate::workload::{Workload, WorkloadJob};
 
@@ -369,11 +369,12 @@ impl Goals {
             || self.goals.iter().any(|goal| goal.measure.is_of_run())
     }
 
-    /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal.
-    pub fn judge(&self, run: &JudgedRun<'_>, old: Option<&[JudgedGoal]>) -> Vec<JudgedGoal> {
+    /// Judges a schedule. `old` are the values of the old side of a comparison, goal by goal; empty
+    /// without one.
+    pub fn judge(&self, run: &JudgedRun<'_>, old: &[JudgedGoal]) -> Vec<JudgedGoal> {
         let mut judged = Vec::new();
         for (index, goal) in self.goals.iter().enumerate() {
-            let old = old.and_then(|old| old.get(index)?.value);
+            let old = old.get(index).and_then(|old| old.value);
             judged.push(goal.judge(run, old));
         }
         judged
@@ -388,7 +389,7 @@ pub struct JudgedRun<'a> {
     /// When they start.
     pub schedule: &'a Schedule,
     /// What the schedule says of the whole run.
-    pub results: &'a Results,
+    pub statistics: &'a Statistics,
 }
 
 /// The value of a measure.
@@ -408,7 +409,7 @@ impl JudgedRun<'_> {
             let job = &workload.jobs()[job];
             goal.is_none_or(|goal| goal.concerns(workload, job))
         };
-        let counted = workload.after_warm_up(self.results.statistics.warm_up);
+        let counted = workload.after_warm_up(self.statistics.warm_up);
         let mut never_start = 0;
         for job in self.schedule.never_start() {
             never_start += usize::from(counted.contains(&job) && is_concerned(job));
@@ -423,7 +424,7 @@ impl JudgedRun<'_> {
                     self.of_run(measure)
                 };
                 Measured {
-                    jobs: self.results.statistics.summary.jobs + never_start,
+                    jobs: self.statistics.summary.jobs + never_start,
                     never_start,
                     value,
                 }
@@ -447,8 +448,8 @@ impl JudgedRun<'_> {
     }
 
     pub(super) fn of_run(&self, measure: RunMeasure) -> Option<f64> {
-        let fairness = self.results.fairness.as_ref();
-        let summary = &self.results.statistics.summary;
+        let fairness = self.statistics.fairness.as_ref();
+        let summary = &self.statistics.summary;
         match measure {
             RunMeasure::Utilisation => Some(summary.utilisation),
             RunMeasure::Makespan => Some(summary.makespan as f64),
@@ -924,12 +925,15 @@ mod tests {
             &mut (),
         )
         .unwrap();
-        let results = Results::new(&workload, &schedule, 1, None, 0);
-        let run = results.run(&workload, &schedule);
+        let run = JudgedRun {
+            workload: &workload,
+            schedule: &schedule,
+            statistics: &Statistics::new(&workload, &schedule, 1, 0),
+        };
         let goals = parse(goals).unwrap();
-        let judged = goals.judge(&run, None);
+        let judged = goals.judge(&run, &[]);
         // against the same run, every limit that refers to it is met or missed by its factor alone
-        let again = goals.judge(&run, Some(&judged));
+        let again = goals.judge(&run, &judged);
         assert_eq!(
             judged.iter().map(|goal| goal.value).collect::<Vec<_>>(),
             again.iter().map(|goal| goal.value).collect::<Vec<_>>()

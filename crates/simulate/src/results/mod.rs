@@ -22,69 +22,6 @@ pub use statistics::{
     ByKind, Distribution, GroupStatistics, Period, StartValues, Statistics, Summary, Whole, wait_of,
 };
 
-/// The statistics and the fairness of a simulated workload.
-#[derive(Debug, Clone)]
-pub struct Results {
-    /// Waits, slowdowns and the use of the machine.
-    pub statistics: Statistics,
-    /// How the use compares with the shares, where there are any.
-    pub fairness: Option<Fairness>,
-}
-
-impl Results {
-    /// The results of a schedule on this many processors. `shares` are those of the entities of the
-    /// workload, by index.
-    pub fn new(
-        workload: &Workload,
-        schedule: &Schedule,
-        processors: u32,
-        shares: Option<&[Option<f64>]>,
-        warm_up: i64,
-    ) -> Self {
-        let mut statistics = Statistics::new(workload, schedule, processors, warm_up);
-        let mut fairness = None;
-        if let Some(shares) = shares
-            && shares.iter().flatten().any(|share| *share > 0.0)
-        {
-            let shares_used = Fairness::new(workload, schedule, shares, warm_up);
-            // both are in the order of the first submission
-            let mut uses = shares_used.entities.iter();
-            for entity in &mut statistics.classes.entities {
-                entity.used = uses.find(|used| used.name == entity.name).cloned();
-            }
-            fairness = Some(shares_used);
-        }
-        Self {
-            statistics,
-            fairness,
-        }
-    }
-
-    /// The run as goals and objectives judge it.
-    pub fn run<'a>(&'a self, workload: &'a Workload, schedule: &'a Schedule) -> JudgedRun<'a> {
-        JudgedRun {
-            workload,
-            schedule,
-            results: self,
-        }
-    }
-
-    /// Judges the schedule by goals; without goals, by none. `old` are the values of the old side
-    /// of a comparison.
-    pub fn judge(
-        &self,
-        goals: Option<&Goals>,
-        workload: &Workload,
-        schedule: &Schedule,
-        old: Option<&[JudgedGoal]>,
-    ) -> Vec<JudgedGoal> {
-        match goals {
-            Some(goals) => goals.judge(&self.run(workload, schedule), old),
-            None => Vec::new(),
-        }
-    }
-}
-
 /// Which of the first jobs of a simulation do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUp {
@@ -161,8 +98,7 @@ impl Validation {
         let mut started_before_submission = 0;
         for index in workload.after_warm_up(warm_up) {
             let job = &workload.jobs()[index];
-            if let (Some(started), Some(wait)) = (job.started(), wait_of(workload, schedule, index))
-            {
+            if let (Some(started), Some(wait)) = (job.started, wait_of(workload, schedule, index)) {
                 if started < job.submit {
                     started_before_submission += 1;
                     continue;

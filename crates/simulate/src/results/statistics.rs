@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jsf_json::object;
 use serde::{Serialize, Serializer};
 
-use super::fairness::EntityUse;
+use super::fairness::{EntityUse, Fairness};
 use crate::schedule::{Schedule, StartedJob};
 use crate::workload::{Workload, WorkloadJob};
 
@@ -195,6 +195,9 @@ pub struct Statistics {
     /// Over time, in few periods.
     #[serde(skip)]
     pub coarse_periods: Vec<Period>,
+    /// How the use compares with the shares, where there are any.
+    #[serde(skip)]
+    pub fairness: Option<Fairness>,
 }
 
 /// The wait of a job, in seconds; `None` if it did not start.
@@ -226,7 +229,27 @@ impl Statistics {
             values_at_start: StartValues::of_classes(workload, schedule, warm_up),
             periods: periods(jobs, &started, processors, MAX_PERIODS, 0),
             coarse_periods: periods(jobs, &started, processors, MAX_COARSE_PERIODS, first),
+            fairness: None,
         }
+    }
+
+    /// Adds how the use compares with the shares of the entities of the workload, by index.
+    pub fn add_fairness(
+        &mut self,
+        workload: &Workload,
+        schedule: &Schedule,
+        shares: &[Option<f64>],
+    ) {
+        if !shares.iter().flatten().any(|share| *share > 0.0) {
+            return;
+        }
+        let fairness = Fairness::new(workload, schedule, shares, self.warm_up);
+        // both are in the order of the first submission
+        let mut uses = fairness.entities.iter();
+        for entity in &mut self.classes.entities {
+            entity.used = uses.find(|used| used.name == entity.name).cloned();
+        }
+        self.fairness = Some(fairness);
     }
 }
 

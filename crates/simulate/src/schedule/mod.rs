@@ -112,6 +112,19 @@ impl SimulationRules {
         }
     }
 
+    /// Whether jobs preempt others, at least in prime time or outside it.
+    pub fn preempts(&self) -> bool {
+        let non_prime = self.non_prime.as_ref();
+        self.cycle.levels.is_preemptive || non_prime.is_some_and(|rules| rules.is_preemptive)
+    }
+
+    /// Whether fair share orders jobs, at least in prime time or outside it.
+    pub fn orders_by_fair_share(&self) -> bool {
+        let non_prime = self.non_prime.iter().map(|rules| &rules.order);
+        let mut orders = non_prime.chain([&self.order]);
+        orders.any(|order| order.queues.by_fair_share)
+    }
+
     /// The number of processors.
     pub fn processors(&self) -> u32 {
         u32::try_from(self.state.machine.total(0)).unwrap_or(u32::MAX)
@@ -121,8 +134,11 @@ impl SimulationRules {
 /// The rules that hold outside prime time.
 #[derive(Debug, Clone)]
 pub struct NonPrimeRules {
-    /// See [`CycleRules::strict_ordering`]: the other rules of a cycle hold at all times.
+    /// See [`CycleRules::strict_ordering`].
     pub strict_ordering: bool,
+    /// Whether the levels of jobs count (`preemptive_sched`); the other rules of a cycle hold at all
+    /// times.
+    pub is_preemptive: bool,
     /// In which order it considers the jobs.
     pub order: OrderRules,
 }
@@ -337,7 +353,7 @@ pub fn simulate(
     }
     let mut inputs = program.inputs().iter();
     let reads_eligible_time = inputs.any(|name| **name == *"eligible_time");
-    let preempts = rules.cycle.levels.is_preemptive;
+    let preempts = rules.preempts();
     let notes_eligible = rules.has_accrual
         && reads_eligible_time
         && (state.limits.has_personal() || rules.threshold.is_some() || preempts);
@@ -349,6 +365,7 @@ pub fn simulate(
         now: 0,
         rules,
         cycle,
+        preempts,
         notes_eligible,
         state,
         ends: BTreeSet::new(),
@@ -380,6 +397,8 @@ struct Simulation<'a> {
     rules: &'a SimulationRules,
     /// The rules of the next cycle.
     cycle: CycleRules,
+    /// Whether jobs that run may give way, now or at another time.
+    preempts: bool,
     /// Whether it is noted which waiting jobs are eligible.
     notes_eligible: bool,
     now: i64,
@@ -448,20 +467,22 @@ impl Simulation<'_> {
         let Some(non_prime) = &self.rules.non_prime else {
             return;
         };
-        let (strict_ordering, order) = if self.cycle.times.is_prime_at(self.now) {
-            (self.rules.cycle.strict_ordering, &self.rules.order)
+        if self.cycle.times.is_prime_at(self.now) {
+            self.cycle.strict_ordering = self.rules.cycle.strict_ordering;
+            self.cycle.levels.is_preemptive = self.rules.cycle.levels.is_preemptive;
+            self.waiting.set_order(&self.rules.order);
         } else {
-            (non_prime.strict_ordering, &non_prime.order)
-        };
-        self.cycle.strict_ordering = strict_ordering;
-        self.waiting.set_order(order);
+            self.cycle.strict_ordering = non_prime.strict_ordering;
+            self.cycle.levels.is_preemptive = non_prime.is_preemptive;
+            self.waiting.set_order(&non_prime.order);
+        }
     }
 
     /// Frees what a job holds.
     fn end(&mut self, index: u32) {
         self.state.machine.end(index);
         self.state.limits.end(&self.jobs[index as usize]);
-        if self.cycle.levels.is_preemptive {
+        if self.preempts {
             self.jobs[index as usize].started = None;
             self.waiting.remove(index);
         }
@@ -471,7 +492,7 @@ impl Simulation<'_> {
     /// One cycle of the scheduler. Where no waiting job fits, nothing is evaluated: no order could
     /// start one.
     fn cycle(&mut self, observer: &mut dyn Observer) -> Result<(), ColumnError> {
-        let preempts = self.cycle.levels.is_preemptive;
+        let preempts = self.preempts;
         let decides_all = preempts || self.waiting.has_accrual;
         if !decides_all && !self.waiting.has_job_of(self.state.machine.free(0)) {
             return Ok(());
@@ -555,7 +576,7 @@ impl Simulation<'_> {
         let of_log = &self.workload[job as usize];
         self.ends.insert((*start + of_log.duration() + paused, job));
         self.jobs[job as usize].walltime = of_log.walltime;
-        if self.cycle.levels.is_preemptive {
+        if self.preempts {
             self.jobs[job as usize].started = Some(self.schedule.starts[job as usize]);
             self.waiting.set_running(job, true, self.now);
         } else {

@@ -71,7 +71,7 @@ impl<'p> WaitingJobs<'p> {
             || has_accrual
             || rules.order.queues.takes_turns
             || rules.order.queues.by_fair_share
-            || rules.cycle.levels.is_preemptive
+            || rules.preempts()
             || rules.non_prime.is_some();
         if !is_reordered {
             let all = Self::empty(program, workload, rules, has_accrual);

@@ -114,7 +114,8 @@ pub struct WorkloadJob {
     pub chunks: u32,
     /// The index of its id and of its amounts.
     row: u32,
-    started: i64,
+    /// When it started according to the log.
+    pub started: Option<i64>,
     extent: Extent,
     /// Whether it may run longer than it asks for.
     may_overrun: bool,
@@ -137,9 +138,9 @@ impl WorkloadJob {
 
     /// What happened to it, by which one of several lines with its id is chosen, whatever their
     /// order.
-    fn course(&self) -> (bool, i64, i64, i64, u32) {
+    fn course(&self) -> (bool, Option<i64>, i64, i64, u32) {
         (
-            self.started == UNKNOWN,
+            self.started.is_none(),
             self.started,
             self.run,
             self.walltime,
@@ -148,10 +149,11 @@ impl WorkloadJob {
     }
 
     /// Which part of a job comes first; one whose times are not known comes last.
-    fn order_of_parts(&self) -> (i64, i64, u32) {
+    fn order_of_parts(&self) -> (bool, i64, i64, u32) {
         (
-            known_or_last(self.submit),
-            known_or_last(self.started),
+            self.submit == UNKNOWN,
+            self.submit,
+            self.started.unwrap_or(i64::MAX),
             self.processors,
         )
     }
@@ -173,33 +175,13 @@ impl WorkloadJob {
         };
     }
 
-    /// Gives the job, which does not say how long it asks for, a default, unless it ran longer;
-    /// else its run time.
-    fn assume_walltime(&mut self, default: Option<i64>, assumed: &mut AssumedWalltimes) {
-        match default {
-            Some(default) if default >= self.run => {
-                self.walltime = default;
-                assumed.defaults += 1;
-            }
-            _ => {
-                self.walltime = self.run;
-                assumed.run_times += 1;
-            }
-        }
-    }
-
-    /// When it started according to the log.
-    pub fn started(&self) -> Option<i64> {
-        (self.started != UNKNOWN).then_some(self.started)
-    }
-
     /// The processors times the seconds for which the job holds them.
     pub fn core_seconds(&self) -> u128 {
         u128::from(self.processors) * self.duration().unsigned_abs() as u128
     }
 }
 
-/// Stands for a time that the log does not give.
+/// Stands for a submission that the log does not give.
 pub(crate) const UNKNOWN: i64 = i64::MIN;
 
 /// Distinct names in the order in which they were added.
@@ -392,7 +374,7 @@ impl Workload {
     pub fn most_processors_in_use(&self) -> Option<u64> {
         let mut changes = Vec::new();
         for job in &self.jobs {
-            if let Some(start) = job.started()
+            if let Some(start) = job.started
                 && job.run > 0
             {
                 let processors = i64::from(job.processors);
@@ -470,11 +452,6 @@ impl Workload {
         let shown = self.names.anonymous();
         self.hidden = Some(std::mem::replace(&mut self.names, shown));
     }
-}
-
-/// A time; one that is not known comes after all others.
-fn known_or_last(time: i64) -> i64 {
-    if time == UNKNOWN { i64::MAX } else { time }
 }
 
 /// Compares jobs by their submission, then by their ids.
@@ -640,7 +617,7 @@ impl WorkloadJob {
 #[derive(Debug, Default)]
 pub struct WorkloadBuilder {
     /// What was read. Its jobs are in the order of their lines, and it has no names yet.
-    read: Workload,
+    pub(crate) read: Workload,
     /// What the logs say of jobs besides their ends.
     pub(crate) mentions: Mentions,
     /// The names of all kinds.
@@ -701,19 +678,9 @@ impl WorkloadBuilder {
         self.read.inputs.iter().map(|input| &*input.name)
     }
 
-    /// The number of jobs.
-    fn len(&self) -> usize {
-        self.read.jobs.len()
-    }
-
     /// What of the logs could not be read.
     pub fn faults(&mut self) -> &mut Faults {
         &mut self.read.faults
-    }
-
-    /// Notes the number of processors of the machine that wrote the log.
-    pub(crate) fn note_machine(&mut self, processors: u32) {
-        self.read.machine_processors = self.read.machine_processors.max(Some(processors));
     }
 
     /// Notes what the header of the log says of its clock: a key and a value.
@@ -739,11 +706,6 @@ impl WorkloadBuilder {
         self.read.clock_samples.insert(day, (wall, time));
     }
 
-    /// Adds a remark on a log.
-    pub(crate) fn note(&mut self, note: String) {
-        self.read.notes.push(note);
-    }
-
     /// Adds a job.
     ///
     /// # Errors
@@ -755,6 +717,12 @@ impl WorkloadBuilder {
         let processors = job.processors;
         for (number, range, fault) in [
             (submit, -MAX_SECONDS..=MAX_SECONDS, SUBMIT_OUT_OF_RANGE),
+            // beyond it a run of floats would be rounded to 0
+            (
+                job.started.unwrap_or(submit),
+                -MAX_SECONDS..=2 * MAX_SECONDS,
+                "the start is out of range",
+            ),
             (job.run, 0..=MAX_SECONDS, "a duration is out of range"),
             (walltime, 0..=MAX_SECONDS, "a duration is out of range"),
             (
@@ -788,7 +756,7 @@ impl WorkloadBuilder {
         if job.id.len() > MAX_NAME || names.iter().any(|name| name.len() > MAX_NAME) {
             return Err("a name is too long".into());
         }
-        if self.len() >= MAX_JOBS {
+        if self.read.jobs.len() >= MAX_JOBS {
             return Err("the workload has too many jobs".into());
         }
         let mut amounts = Vec::with_capacity(self.read.inputs.len());
@@ -804,7 +772,7 @@ impl WorkloadBuilder {
         }
         let [entity, user, group, unix_group, project, queue, chunks] =
             names.map(|name| self.names.index(name));
-        let row = self.len() as u32;
+        let row = self.read.jobs.len() as u32;
         self.read.ids.push(job.id.into());
         self.read.jobs.push(WorkloadJob {
             submit: job.submit,
@@ -819,7 +787,7 @@ impl WorkloadBuilder {
             queue,
             chunks,
             row,
-            started: job.started.unwrap_or(UNKNOWN),
+            started: job.started,
             extent: job.extent,
             may_overrun,
         });
@@ -869,8 +837,17 @@ impl WorkloadBuilder {
         for job in &mut read.jobs {
             if job.walltime == UNKNOWN {
                 let queue_default = walltimes.get(&*names[job.queue as usize]);
-                let default = queue_default.or(walltimes.get("")).copied();
-                job.assume_walltime(default, &mut read.assumed_walltimes);
+                // that of the queue, unless the job ran longer
+                job.walltime = match queue_default.or(walltimes.get("")) {
+                    Some(&default) if default >= job.run => {
+                        read.assumed_walltimes.defaults += 1;
+                        default
+                    }
+                    _ => {
+                        read.assumed_walltimes.run_times += 1;
+                        job.run
+                    }
+                };
             }
         }
         let ids = &read.ids;
@@ -968,7 +945,7 @@ impl Workload {
         for job in &mut self.jobs {
             if mentions.is_rerun(id_in(ids, job)) {
                 // its wait contains its earlier executions
-                job.started = UNKNOWN;
+                job.started = None;
             }
             if job.extent == Extent::Whole {
                 whole.insert(id_in(ids, job));
@@ -1032,7 +1009,7 @@ fn complete_from(jobs: &[WorkloadJob]) -> Option<i64> {
     let mut runs = Vec::new();
     let mut first_end = i64::MAX;
     for job in jobs {
-        if let Some(start) = job.started()
+        if let Some(start) = job.started
             && job.run > 0
         {
             runs.push((start, job.run));

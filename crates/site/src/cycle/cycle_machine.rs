@@ -83,7 +83,7 @@ impl<'s> CycleMachine<'s> {
                 charge: charges[row],
                 // the scheduler promises no start to jobs of reservations
                 can_be_reserved: job.is_topjob_eligible && !reservations.has_queue(&job.queue),
-                started: job.stime,
+                started: cycle.start(job),
                 used: job.used_walltime,
                 is_rerunable: job.is_rerunable,
                 ..CycleJob::default()
@@ -119,7 +119,8 @@ impl<'s> CycleMachine<'s> {
                 of_arrays.insert(row, most.into());
             }
         }
-        let (levels, limits) = site.levels_and_limits(&limited, of_arrays, false);
+        let is_preemptive = site.config.preemptive_sched.prime;
+        let (levels, limits) = site.levels_and_limits(&limited, of_arrays, is_preemptive, false);
         let mut machine = pools.machine();
         machine.advance = advance;
         machine.begin_reservations(at);
@@ -214,7 +215,7 @@ impl<'s> CycleMachine<'s> {
             if job.stime.is_none() {
                 without_start.push(table.id(row));
             }
-            let start = job.stime.unwrap_or(latest_start);
+            let start = cycle.start(job).unwrap_or(latest_start);
             let end = start.saturating_add(walltime);
             if job.placed.is_empty() && self.state.machine.pools() > 1 {
                 without_place.push(table.id(row));

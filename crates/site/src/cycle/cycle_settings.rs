@@ -114,6 +114,7 @@ impl Site {
         &self,
         names: &LimitedNames<'_>,
         of_arrays: HashMap<u32, i64>,
+        is_preemptive: bool,
         is_simulated: bool,
     ) -> (PreemptionLevels, Limits) {
         let queues = names.queues.iter();
@@ -124,7 +125,7 @@ impl Site {
             amounts
         });
         let mut levels = PreemptionLevels {
-            is_preemptive: self.config.preemptive_sched.prime,
+            is_preemptive,
             levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
             express_priority: self.config.preempt_queue_prio.into(),
             queue_priorities: queues
@@ -168,15 +169,44 @@ impl Site {
     }
 }
 
-/// The limits of the jobs of the server and of the queues.
+/// The limits of the jobs of the server and of the queues. An amount that is not counted has no
+/// limit.
 fn limits_of_jobs(
     names: &LimitedNames<'_>,
     by_queue: &BTreeMap<Box<str>, BTreeMap<RunLimit, i64>>,
 ) -> Vec<Limit> {
-    let mut limits = Vec::new();
+    let mut limits: Vec<Limit> = Vec::new();
     for (name, queue) in owners(names) {
-        for (entry, most) in by_queue.get(name).into_iter().flatten() {
-            add_limit(&mut limits, queue, entry, *most, names);
+        for (entry, &most) in by_queue.get(name).into_iter().flatten() {
+            let (kind, resource) = (entry.kind, entry.resource.as_ref());
+            let amount = resource.map(|name| names.amounts.iter().position(|one| one == name));
+            if amount == Some(None) {
+                continue;
+            }
+            let amount = amount.flatten();
+            // the entries of one limit follow each other
+            let last = limits
+                .last()
+                .map(|last| (last.queue, last.kind, last.amount));
+            if last != Some((queue, kind, amount)) {
+                limits.push(Limit::new(queue, kind, amount));
+            }
+            let Some(limit) = limits.last_mut() else {
+                continue;
+            };
+            let subjects = match kind {
+                LimitKind::Group => names.groups,
+                LimitKind::Project => names.projects,
+                _ => names.users,
+            };
+            match &entry.name {
+                None => limit.generic = Some(most),
+                Some(name) => {
+                    if let Some(index) = subjects.iter().position(|other| other == name) {
+                        limit.named.insert(index as u32, most);
+                    }
+                }
+            }
         }
     }
     limits
@@ -191,44 +221,6 @@ fn owners<'n>(names: &LimitedNames<'n>) -> Vec<(&'n str, Option<u32>)> {
         }
     }
     owners
-}
-
-/// Adds an entry to the limit of its kind, or as a new one. An amount that is not counted has no
-/// limit.
-fn add_limit(
-    limits: &mut Vec<Limit>,
-    queue: Option<u32>,
-    entry: &RunLimit,
-    most: i64,
-    names: &LimitedNames<'_>,
-) {
-    let mut amount = None;
-    if let Some(resource) = &entry.resource {
-        amount = names.amounts.iter().position(|name| name == resource);
-        if amount.is_none() {
-            return;
-        }
-    }
-    let kind = entry.kind;
-    let is_same = |limit: &Limit| (limit.queue, limit.kind, limit.amount) == (queue, kind, amount);
-    let index = limits.iter().position(is_same).unwrap_or(limits.len());
-    if index == limits.len() {
-        limits.push(Limit::new(queue, kind, amount));
-    }
-    let limit = &mut limits[index];
-    let names = match kind {
-        LimitKind::Group => names.groups,
-        LimitKind::Project => names.projects,
-        _ => names.users,
-    };
-    match &entry.name {
-        None => limit.generic = Some(most),
-        Some(name) => {
-            if let Some(index) = names.iter().position(|other| other == name) {
-                limit.named.insert(index as u32, most);
-            }
-        }
-    }
 }
 
 /// What a cycle starts by these rules, in words.
@@ -413,30 +405,27 @@ impl Site {
                 left_out.push(of_times);
             }
         }
-        let jobs = workload.jobs().len();
-        let mut not_followed = Vec::new();
+        let all = |what: &str| LeftOut {
+            what: what.to_owned(),
+            jobs: workload.jobs().len(),
+        };
         let clock = Clock::from_samples(workload.clock_samples());
         if is_known {
             let reservations = Reservations::read(self, &clock, first)?;
             let mut confirmed = reservations.confirmed.iter();
             if confirmed.any(|reservation| reservation.start <= last) {
-                not_followed.push("reservations (`pbs_rstat -f`)");
+                left_out.push(all("reservations (`pbs_rstat -f`)"));
             }
         }
         let has_times = self.files.has(Role::DedicatedTime)
             || self.files.has(Role::Holidays) && depends_on_prime;
         if !is_known || !has_times {
-            left_out.extend(LeftOut::of_all_jobs(not_followed, jobs));
             return Ok((Times::default(), left_out));
         }
         let config = &self.config;
         if config.node_sort_key.prime != config.node_sort_key.non_prime {
-            not_followed.push("node_sort_key outside prime time");
+            left_out.push(all("node_sort_key outside prime time"));
         }
-        if config.preemptive_sched.prime != config.preemptive_sched.non_prime {
-            not_followed.push("preemptive_sched outside prime time");
-        }
-        left_out.extend(LeftOut::of_all_jobs(not_followed, jobs));
         let mut messages: Vec<Message> = Vec::new();
         let days = (last - first) / 86400 + DAYS_AFTER;
         let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;

@@ -94,8 +94,8 @@ pub struct EstimatedStart {
     pub start: Option<i64>,
     #[serde(skip)]
     pub(super) row: usize,
-    /// How many starts of its row are left up to its own: of an array, the subjobs start one after
-    /// the other.
+    /// How many starts of its row are left up to its own, as far as the cycle has decided: of an
+    /// array, the subjobs start one after the other. 0 for whichever is the next one of the row.
     #[serde(skip)]
     pub(super) starts: usize,
 }
@@ -367,7 +367,8 @@ fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
 fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
     let jobs = cycle.jobs.iter();
     let times = jobs.flat_map(|job| [job.stime, job.qtime, job.etime]);
-    let times = times.chain([cycle.timestamp]).flatten();
+    let times = times.flatten().map(|time| cycle.clock.utc(time));
+    let times = times.chain(cycle.timestamp);
     let nearest = times.map(|time| time.abs_diff(at)).min()?;
     if nearest <= FAR {
         return None;
@@ -381,13 +382,15 @@ fn far_moment(cycle: &CycleJobs, at: i64) -> Option<Message> {
 /// A warning if times on the server's clock count and its distance from UTC is not known: that of
 /// the cycle, those of running jobs, and those in files of the site.
 fn uncertain_clock(cycle: &CycleJobs, request: &CycleRequest<'_>, site: &Site) -> Option<Message> {
-    let is_known = cycle.clock.is_known();
-    let has_running = cycle.jobs.iter().any(|job| job.stime.is_some());
+    if cycle.clock.is_known() {
+        return None;
+    }
+    let is_on_clock = |time: Option<Time>| matches!(time, Some(Time::Wall(_)));
     let mut uncertain = Vec::new();
-    if has_running && !cycle.is_time_zone_known {
+    if cycle.jobs.iter().any(|job| is_on_clock(job.stime)) {
         uncertain.push("start times of running jobs");
     }
-    if matches!(request.at, Some(Time::Wall(_))) && !is_known {
+    if is_on_clock(request.at) {
         uncertain.push("the moment of the cycle");
     }
     for (role, times) in [
@@ -395,7 +398,7 @@ fn uncertain_clock(cycle: &CycleJobs, request: &CycleRequest<'_>, site: &Site) -
         (Role::Holidays, "prime time"),
         (Role::DedicatedTime, "dedicated time"),
     ] {
-        if site.files.has(role) && !is_known {
+        if site.files.has(role) {
             uncertain.push(times);
         }
     }
@@ -414,32 +417,24 @@ const MAX_LATER_CYCLES: usize = 2000;
 /// The most decisions about jobs in all these cycles.
 const MAX_LATER_DECISIONS: usize = 5_000_000;
 
-/// A job or a subjob that is asked for.
-pub struct AskedJob {
-    pub row: usize,
-    pub id: String,
-    /// The place of a subjob among those of its array that wait, where the document has the array
-    /// only.
-    pub position: Option<usize>,
-}
-
 /// Finds jobs by their ids, and says what no job is called. A subjob that waits and of which the
 /// document has only the array is found by that.
 fn find_asked(
     table: &JobTable,
     queued: &[QueuedJob],
     ids: &[String],
-) -> (Vec<AskedJob>, Vec<String>) {
+) -> (Vec<EstimatedStart>, Vec<String>) {
     let mut jobs = Vec::new();
     let mut unmatched = Vec::new();
     for id in ids {
         match table.find_jobs(id) {
             Ok(rows) => {
                 for row in rows {
-                    jobs.push(AskedJob {
-                        row,
+                    jobs.push(EstimatedStart {
                         id: table.id(row).to_owned(),
-                        position: None,
+                        start: None,
+                        row,
+                        starts: 0,
                     });
                 }
             }
@@ -458,12 +453,16 @@ fn find_asked(
         }
     }
     let mut known = HashSet::new();
-    jobs.retain(|job: &AskedJob| known.insert(job.id.clone()));
+    jobs.retain(|job: &EstimatedStart| known.insert(job.id.clone()));
     (jobs, unmatched)
 }
 
 /// A subjob in each array of its name, or why it does not wait.
-fn find_subjobs(table: &JobTable, queued: &[QueuedJob], id: &str) -> Vec<Result<AskedJob, String>> {
+fn find_subjobs(
+    table: &JobTable,
+    queued: &[QueuedJob],
+    id: &str,
+) -> Vec<Result<EstimatedStart, String>> {
     let mut found = Vec::new();
     let Some((array, index)) = array_and_index(id) else {
         return found;
@@ -471,19 +470,15 @@ fn find_subjobs(table: &JobTable, queued: &[QueuedJob], id: &str) -> Vec<Result<
     for row in table.find_jobs(&array).unwrap_or_default() {
         let array = table.id(row);
         let Some(job) = queued.get(row) else { continue };
-        let is_missing =
-            matches!(&job.submitted_subjobs, Some(all) if all.position(index).is_none());
         let waiting = job.queued_subjobs.as_ref();
         found.push(match waiting.and_then(|waiting| waiting.position(index)) {
-            _ if is_missing => Err(format!("the array `{array}` has no subjob {index}")),
-            Some(position) => Ok(AskedJob {
-                row,
+            Some(position) => Ok(EstimatedStart {
                 id: array.replacen("[]", &format!("[{index}]"), 1),
-                position: Some(position),
+                start: None,
+                row,
+                starts: position + 1,
             }),
-            None => Err(format!(
-                "the subjob {index} of `{array}` does not wait any more"
-            )),
+            None => Err(format!("no subjob {index} of `{array}` waits")),
         });
     }
     found

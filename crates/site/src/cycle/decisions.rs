@@ -13,7 +13,7 @@ use jsf_openpbs::order::NotConsidered;
 use jsf_words::count;
 
 use crate::cycle::cycle_machine::CycleMachine;
-use crate::cycle::cycled_queue::{AskedJob, EstimatedStart, PreemptedJob, ReservedJob, WaitingJob};
+use crate::cycle::cycled_queue::{EstimatedStart, PreemptedJob, ReservedJob, WaitingJob};
 use crate::cycle::node_pools::{PROCESSORS, Reservations};
 use crate::{RankedQueue, Site};
 
@@ -124,26 +124,21 @@ impl<'t> Decisions<'t> {
         self.jobs.get(row)?.queued_subjobs.as_ref()
     }
 
-    /// What is to be found out of a job that neither starts nor is promised a start.
-    pub fn estimated(&self, job: &AskedJob) -> Option<EstimatedStart> {
+    /// What is to be found out of a job that is asked for and neither starts nor is promised a start.
+    pub fn estimated(&self, job: &EstimatedStart) -> Option<EstimatedStart> {
         let mut refused = self.refused.iter();
         let is_refused = refused.any(|(row, ..)| *row as usize == job.row);
+        let is_of_row = job.starts == 0;
         let mut reserved = self.reserved.iter();
-        let (is_reserved, starts) = match job.position {
-            None => (reserved.any(|reserved| reserved.row == job.row), 1),
-            Some(position) => (
-                reserved.any(|reserved| reserved.id == job.id),
-                (position + 1).saturating_sub(self.begun[job.row]),
-            ),
-        };
-        if !is_refused || is_reserved || starts == 0 {
-            return None;
+        let is_reserved = reserved.any(|one| one.id == job.id || is_of_row && one.row == job.row);
+        let mut starts = job.starts.saturating_sub(self.begun[job.row]);
+        if is_of_row {
+            starts = 1;
         }
-        Some(EstimatedStart {
-            id: job.id.clone(),
-            start: None,
-            row: job.row,
+        let is_open = is_refused && !is_reserved && starts > 0;
+        is_open.then(|| EstimatedStart {
             starts,
+            ..job.clone()
         })
     }
 

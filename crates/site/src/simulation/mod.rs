@@ -4,8 +4,8 @@
 //! the simulation leaves out, and what is found about the formula on these jobs.
 
 mod job_logs;
-mod simulated_machine;
 mod simulated_queue;
 
-pub use simulated_machine::Processors;
-pub use simulated_queue::{SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
+pub use simulated_queue::{
+    Processors, SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up,
+};

@@ -3,8 +3,6 @@
 
 #[cfg(feature = "command")]
 pub mod run;
-#[cfg(feature = "command")]
-mod sweep;
 pub(crate) mod view;
 mod wait_tables;
 
@@ -22,7 +20,7 @@ use jsf_openpbs::check::{Checked, Verdict};
 #[cfg(feature = "command")]
 use jsf_simulate::MAX_JOBS;
 use jsf_simulate::{
-    ByKind, Difference, Fairness, GoalState, Goals, GroupDifference, GroupStatistics, JudgedGoal,
+    ByKind, Difference, GoalState, Goals, GroupDifference, GroupStatistics, JudgedGoal, JudgedRun,
     Observer, Shake, Statistics, Validation, WarmUp, Whole, Workload, WorkloadJob, WorkloadModel,
     generate,
 };
@@ -232,17 +230,11 @@ impl<'a> SimulatedLog<'a> {
             SiteError::NotArithmetic => given.unusable(findings.clone()),
             error => error.into(),
         })?;
-        let results = simulated.results(workload, self.warm_up);
-        let goals_before = before.map(|before| &*before.goals);
+        let (statistics, goals) =
+            self.judged(&simulated, before.map_or(&[], |before| &before.goals));
         let side = SimulatedSide {
-            goals: results.judge(
-                self.goals.as_ref(),
-                workload,
-                &simulated.schedule,
-                goals_before,
-            ),
-            statistics: results.statistics,
-            fairness: results.fairness,
+            statistics,
+            goals,
             failing: FailingJobs::new(workload, &simulated.schedule.errors, self.question.on_error),
             simulated,
             findings,
@@ -257,6 +249,28 @@ impl<'a> SimulatedLog<'a> {
             )]);
         }
         Ok(side)
+    }
+
+    /// What a simulation of the log says of its jobs, and how it meets the goals; `before` are those
+    /// of the old side of a comparison.
+    fn judged(
+        &self,
+        simulated: &SimulatedQueue,
+        before: &[JudgedGoal],
+    ) -> (Statistics, Vec<JudgedGoal>) {
+        let workload = &self.workload;
+        let statistics = simulated.statistics(workload, self.warm_up);
+        let run = JudgedRun {
+            workload,
+            schedule: &simulated.schedule,
+            statistics: &statistics,
+        };
+        let goals = self
+            .goals
+            .iter()
+            .flat_map(|goals| goals.judge(&run, before));
+        let goals = goals.collect();
+        (statistics, goals)
     }
 
     /// What becomes of a formula, with the findings about the jobs of the log. The queue of the site
@@ -336,8 +350,6 @@ pub struct SimulatedSide {
     pub simulated: SimulatedQueue,
     /// The numbers of the jobs.
     pub(crate) statistics: Statistics,
-    /// How close the use is to the shares, if there is a fair-share tree.
-    pub(crate) fairness: Option<Fairness>,
     /// The goals, as the schedule meets them.
     pub(crate) goals: Vec<JudgedGoal>,
     /// The findings about the formula and the jobs of the log.
@@ -599,7 +611,7 @@ impl<'a> SimulationAnswer<'a> {
             #[serde(flatten)]
             statistics: &side.statistics,
             goals: &side.goals,
-            fairness: &side.fairness,
+            fairness: &side.statistics.fairness,
             too_large: Vec::from_iter(too_large),
             never_start: side.never_start(),
             #[serde(flatten)]

@@ -16,7 +16,7 @@ use jsf_simulate::{
     Decay, Difference, EvaluationErrors, GroupDifference, MeanChange, Preemptions, SHAKE_SECONDS,
     Shake, Validation, Workload,
 };
-use jsf_site::{PolicyName, Role, SimulatedQueue};
+use jsf_site::{PolicyName, SimulatedQueue};
 
 use crate::commands::simulate::wait_tables::{
     all_jobs_section, class_sections, difference_sections, jobs_section, periods_section,
@@ -198,15 +198,13 @@ impl SimulationAnswer<'_> {
             Fact::new("formula", side.given.text().trim_end()),
             machine.in_full_if(simulated.processors.are_given()),
         ];
-        let of_tree = [Role::Tree, Role::ResourceGroup, Role::SchedPriv];
-        if of_tree.into_iter().any(|role| site.files().has(role)) {
+        if let Some(policy) = simulated.policy {
             let whose = match self.log.question.rules {
                 PolicyRules::Documented => "the published document",
                 PolicyRules::Scheduler => "the daemon",
             };
             let decay = decay_in_words(simulated.decay);
             // what `fairshare_factor` is depends on the policy: the first screen names one of Slurm
-            let policy = site.policy();
             let text = format!(
                 "policy {} by the rules of {whose} (--rules); {decay}",
                 policy.as_str()
@@ -238,8 +236,7 @@ impl SimulationAnswer<'_> {
         } else {
             ""
         };
-        let first = log.workload.jobs().first().map_or(0, |job| job.submit);
-        let jobs = log.workload.count_before(first.saturating_add(log.warm_up));
+        let jobs = self.new.statistics.warm_up_jobs;
         format!(
             "{jobs} jobs of the first {} are left out{reason} (--warm-up)",
             waiting_time(log.warm_up)

@@ -74,7 +74,7 @@ fn quantities(side: &SimulatedSide) -> Vec<(&'static str, Cell<'static>)> {
             *value = Cell::Missing;
         }
     }
-    if let Some(fairness) = &side.fairness {
+    if let Some(fairness) = &side.statistics.fairness {
         quantities.extend([
             (
                 "Jain's index of shares",
@@ -399,7 +399,7 @@ fn time_after(time: i64, first: i64) -> Cell<'static> {
 pub(crate) fn shares_section<'a>(sides: &[&'a SimulatedSide]) -> Option<Section<'a>> {
     let mut uses = Vec::new();
     for side in sides {
-        if let Some(fairness) = &side.fairness {
+        if let Some(fairness) = &side.statistics.fairness {
             uses.push(&*fairness.entities);
         }
     }
