@@ -161,7 +161,7 @@ fn fit_queue(template: &str, hidden: &str) -> (WishFit, f64) {
     let template = Template::parse(template).expect("a template");
     let start = Instant::now();
     let options = WishOptions::default();
-    let fitted = fit_wishes(&site, &template, &wishes, &options, &mut |_| {
+    let fitted = fit_wishes(&site, &template, &wishes, &options, &|_| {
         ControlFlow::Continue(())
     })
     .expect("a fit");

@@ -163,12 +163,7 @@ impl Ranking {
         self.scores.errors().len()
     }
 
-    /// The errors, grouped by kind and place; the largest group first.
-    pub fn error_groups(&self) -> Vec<ErrorGroup<'_>> {
-        self.error_groups_of(|_| true)
-    }
-
-    /// The errors of some rows, grouped as by [`error_groups`](Self::error_groups).
+    /// The errors of some rows, grouped by kind and place; the largest group first.
     pub fn error_groups_of(&self, is_asked_for: impl Fn(usize) -> bool) -> Vec<ErrorGroup<'_>> {
         let mut groups: Vec<ErrorGroup<'_>> = Vec::new();
         for (row, error) in self.scores.errors() {

@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 
 use job_sort_formula::fairshare::{AssessedTree, EntityShares};
-use jsf::answer_error::AnswerError;
+use jsf::answers::AnswerError;
 use jsf::requests::run;
 use jsf_openpbs::amounts::fairshare;
 use jsf_site::{FileSource, PolicyName, Role, SharesRequest, Site, SiteFiles, SiteOptions};

@@ -9,7 +9,7 @@ use job_sort_formula::rank::{ColumnError, Consequence, ScoreError, ScorePrecisio
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{InputType, current_name};
 use job_sort_formula::{Formula as Parsed, Program, Schema};
-use jsf::warnings::advice;
+use jsf::answers::advice;
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::FormulaText;

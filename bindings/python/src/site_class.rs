@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use job_sort_formula::Schema;
 use job_sort_formula::schema::Origin;
-use jsf::answer_error::AnswerError;
+use jsf::answers::AnswerError;
 use jsf::requests::AskedSite;
 use jsf_openpbs::check::SiteFacts;
 use jsf_site::{Site as OpenedSite, SiteError, SiteFiles, SiteOptions};

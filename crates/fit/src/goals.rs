@@ -20,14 +20,13 @@ use job_sort_formula::formula::{Formula, Template};
 use job_sort_formula::parallel;
 use jsf_json::object;
 use jsf_simulate::{
-    Difference, GoalState, Goals, JudgedGoal, JudgedRun, MeanChange, Measure, Observer, Schedule,
-    Statistics, Validation, Workload, wait_of,
+    Difference, GoalState, Goals, JudgedGoal, JudgedRun, MeanChange, Measure, Schedule, Statistics,
+    Validation, Workload, wait_of,
 };
 use jsf_site::{Processors, SimulatedQueue, SimulationOptions, Site, SiteError};
 use serde::{Serialize, Serializer};
-use thiserror::Error;
 
-use crate::{FittedConstant, serialize_ends};
+use crate::{FitError, FittedConstant, Watch, serialize_ends};
 
 mod constant_search;
 #[cfg(test)]
@@ -77,24 +76,6 @@ impl FitOptions {
     }
 }
 
-/// Follows a fit, and may end the search, which then gives the best so far. It is called from
-/// several threads.
-pub type FitObserver<'a> = dyn Fn(FitProgress) -> ControlFlow<()> + Sync + 'a;
-
-/// How far a fit is.
-#[derive(Debug, Clone, Copy)]
-pub enum FitProgress {
-    /// A formula is being simulated: this is said often.
-    Simulating,
-    /// A formula of the search was simulated: this is said once for each, one at a time.
-    Simulated {
-        /// The number of formulas that were simulated on the searched part.
-        evaluations: usize,
-        /// The number that are planned.
-        planned: usize,
-    },
-}
-
 /// The result of a fit.
 #[derive(Debug, Clone, Serialize)]
 pub struct GoalFit {
@@ -130,7 +111,7 @@ pub struct GoalFit {
     #[serde(rename = "complete")]
     pub is_complete: bool,
     /// What the formulas do on the held-out part.
-    #[serde(flatten)]
+    #[serde(skip)]
     pub held_out: HeldOut,
 }
 
@@ -284,47 +265,6 @@ impl FittedObjective {
     }
 }
 
-/// A fit that has no result.
-#[derive(Debug, Error)]
-pub enum FitError {
-    /// The log is too short to say something of other weeks.
-    #[error(
-        "the log has {jobs} jobs in {weeks:.1} weeks; a fit needs at least {MIN_JOBS} jobs in {MIN_WEEKS} weeks, since it is \
-         judged on a part that was not searched"
-    )]
-    TooShort {
-        /// The number of jobs.
-        jobs: usize,
-        /// The weeks from the first submission to the last.
-        weeks: f64,
-    },
-    /// The warm-up leaves nothing to search.
-    #[error("no job of the log is left to search: the warm-up and what is held out take all of it")]
-    NothingToSearch,
-    /// There is no objective, and no goal is about a job of the searched part.
-    #[error(
-        "no goal is about a job of the days that are searched, and there is no objective: nothing can be fitted"
-    )]
-    NothingToJudge,
-    /// The part that is held out is not a fraction.
-    #[error("the part that is held out is {0}, expected a fraction from 0 to less than 1")]
-    HeldOut(f64),
-    /// A formula cannot be simulated.
-    #[error("`{text}`: {message}")]
-    Formula {
-        /// The formula.
-        text: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// The site cannot simulate the log.
-    #[error(transparent)]
-    Site(#[from] SiteError),
-    /// The search ended before a formula was simulated.
-    #[error("interrupted before a formula was simulated")]
-    Interrupted,
-}
-
 /// The formulas whose names a log is read for: the one in force, and the template with its start
 /// values.
 pub fn formulas_read(template: &Template, in_force: Option<&str>) -> Vec<Formula> {
@@ -341,7 +281,7 @@ pub fn formulas_read(template: &Template, in_force: Option<&str>) -> Vec<Formula
 /// number of threads.
 ///
 /// # Errors
-/// The log is too short, a formula cannot be simulated, or the observer ends the search before the
+/// The log is too short, a formula cannot be simulated, or `watch` ends the search before the
 /// first result.
 pub fn fit_goals(
     site: &Site,
@@ -349,23 +289,25 @@ pub fn fit_goals(
     workload: &Workload,
     goals: &Goals,
     options: &FitOptions,
-    observer: &FitObserver<'_>,
+    watch: &Watch<'_>,
 ) -> Result<GoalFit, FitError> {
     let simulator = Simulator {
         site,
         goals,
         options,
-        observer,
+        watch,
         is_interrupted: AtomicBool::new(false),
     };
     let mut search = Search::new(&simulator, template, workload)?;
     let mut judged = search.in_force.goals.iter();
     if goals.objective.is_none() && judged.all(|goal| goal.state == GoalState::NoJobs) {
-        return Err(FitError::NothingToJudge);
+        return Err(FitError::new(
+            "no goal is about a job of the days that are searched, and there is no objective: nothing can be fitted",
+        ));
     }
     let kept = reserve(options.evaluations, template.constants().len());
     search.run(options.evaluations.saturating_sub(kept))?;
-    let best = search.best().ok_or(FitError::Interrupted)?;
+    let best = search.best().ok_or_else(FitError::interrupted)?;
     let (fitted, constants) = match search.round_best(best)? {
         Some(fitted) => {
             let constants = search.constants(&fitted)?;
@@ -381,7 +323,7 @@ pub fn fit_goals(
         }
     };
     let split = search.split;
-    // what was found is worth its judgement, so that the observer does not end this part
+    // what was found is worth its judgement, so that nothing ends this part
     let whole = Part {
         workload: workload.clone(),
         // all that is submitted before the held-out part warms it up
@@ -550,37 +492,27 @@ pub struct HeldOutFormula {
 }
 
 /// The fitted formula and the one in force on the held-out part.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct HeldOut {
     /// The formula in force. Without one, this is first come, first served.
-    #[serde(skip)]
     pub current: HeldOutFormula,
     /// The fitted formula.
-    #[serde(skip)]
     pub fitted: HeldOutFormula,
     /// Other formulas.
-    #[serde(skip)]
     pub baselines: Vec<HeldOutFormula>,
     /// How the value of each goal changes.
-    #[serde(skip)]
     goals: Vec<Option<MeanChange>>,
-    #[serde(skip)]
     objective: Option<MeanChange>,
     /// The waits under the fitted formula against those under the one in force.
-    #[serde(skip)]
     pub difference: Difference,
     /// The longest wait under the formula in force and under the fitted one, in seconds.
-    #[serde(skip)]
     pub longest_waits: [Option<f64>; 2],
     /// The waits under the formula in force against those in the log; `None` if it has none.
-    #[serde(skip)]
     pub validation: Option<Validation>,
     /// The processors of the machine.
-    #[serde(skip)]
     pub processors: Processors,
     /// What the simulation of the whole log under the formula in force leaves out or assumes, one
     /// sentence each.
-    #[serde(skip)]
     pub warnings: Vec<String>,
 }
 
@@ -595,7 +527,7 @@ impl HeldOut {
         let in_force = simulator.options.in_force_text();
         // before the others, since the limits of goals may refer to it
         let current = simulator.run(in_force, part, None)?;
-        let current = current.ok_or(FitError::Interrupted)?;
+        let current = current.ok_or_else(FitError::interrupted)?;
         let mut named = vec![(fitted, "fitted")];
         for baseline in BASELINES {
             if baseline.0 != in_force {
@@ -604,7 +536,7 @@ impl HeldOut {
         }
         let runs = parallel::map(named, |(formula, name)| {
             let run = simulator.run(formula, part, Some(&current))?;
-            let run = run.ok_or(FitError::Interrupted)?;
+            let run = run.ok_or_else(FitError::interrupted)?;
             Ok((described(formula, name, &run), run))
         });
         let mut runs = runs.into_iter().collect::<Result<Vec<_>, FitError>>()?;
@@ -746,6 +678,9 @@ pub const MIN_JOBS: usize = 2000;
 /// time than that.
 const MAX_GAP: f64 = 0.5;
 
+const NOTHING_TO_SEARCH: &str =
+    "no job of the log is left to search: the warm-up and what is held out take all of it";
+
 /// The parts of a log, by times of submission in seconds of its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
@@ -771,19 +706,22 @@ impl Split {
         force: bool,
     ) -> Result<Self, FitError> {
         if !(0.0..1.0).contains(&held_out) {
-            return Err(FitError::HeldOut(held_out));
+            return Err(FitError::new(format!(
+                "the part that is held out is {held_out}, expected a fraction from 0 to less than 1"
+            )));
         }
         let jobs = workload.jobs();
         let [Some(first), Some(last)] = [jobs.first(), jobs.last()] else {
-            return Err(FitError::NothingToSearch);
+            return Err(FitError::new(NOTHING_TO_SEARCH));
         };
         let [begin, end] = [first.submit, last.submit];
         let weeks = (end - begin) as f64 / DAY / DAYS_OF_WEEK;
         if !force && (weeks < MIN_WEEKS || jobs.len() < MIN_JOBS) {
-            return Err(FitError::TooShort {
-                jobs: jobs.len(),
-                weeks,
-            });
+            return Err(FitError::TooShort(format!(
+                "the log has {} jobs in {weeks:.1} weeks; a fit needs at least {MIN_JOBS} jobs in {MIN_WEEKS} weeks, since it \
+                 is judged on a part that was not searched",
+                jobs.len()
+            )));
         }
         // the casts are exact enough: a log's times have at most 10^11 seconds
         let searched_until = end - ((end - begin) as f64 * held_out) as i64;
@@ -800,7 +738,7 @@ impl Split {
             end,
         };
         if split.counted_from >= searched_until {
-            return Err(FitError::NothingToSearch);
+            return Err(FitError::new(NOTHING_TO_SEARCH));
         }
         Ok(split)
     }
@@ -821,7 +759,7 @@ struct Simulator<'a> {
     site: &'a Site,
     goals: &'a Goals,
     options: &'a FitOptions,
-    observer: &'a FitObserver<'a>,
+    watch: &'a Watch<'a>,
     is_interrupted: AtomicBool,
 }
 
@@ -830,7 +768,7 @@ struct Part {
     workload: Workload,
     /// How long after the first submission the jobs begin that count, in seconds.
     warm_up: i64,
-    /// Whether simulations end when the observer asks for it.
+    /// Whether simulations end when who watches the fit asks for it.
     is_interruptible: bool,
 }
 
@@ -847,21 +785,27 @@ impl Simulator<'_> {
     /// Simulates a formula on a part; `None` after an interruption. `old` is the run that limits of
     /// goals may refer to.
     fn run(&self, text: &str, part: &Part, old: Option<&Run>) -> Result<Option<Run>, FitError> {
-        let invalid = |message: String| FitError::Formula {
-            text: text.to_owned(),
-            message,
-        };
-        let formula = Formula::parse(text).map_err(|error| invalid(error.to_string()))?;
+        let formula =
+            Formula::parse(text).map_err(|error| FitError::new(format!("`{text}`: {error}")))?;
         let (workload, simulation) = (&part.workload, self.options.simulation);
-        let (mut ended_by_observer, mut never_ended) = (self, ());
-        let observer: &mut dyn Observer = if part.is_interruptible {
-            &mut ended_by_observer
-        } else {
-            &mut never_ended
+        let mut watch = |_| {
+            // relaxed: no other memory depends on the flag
+            if part.is_interruptible
+                && (self.is_interrupted.load(Ordering::Relaxed) || (self.watch)(None).is_break())
+            {
+                self.is_interrupted.store(true, Ordering::Relaxed);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
         };
-        let simulated = match self.site.simulate(&formula, workload, simulation, observer) {
+        let simulated = match self
+            .site
+            .simulate(&formula, workload, simulation, &mut watch)
+        {
             Err(SiteError::NotArithmetic) => {
-                return Err(invalid("it is valid Python but not arithmetic".to_owned()));
+                return Err(FitError::new(format!(
+                    "`{text}`: it is valid Python but not arithmetic"
+                )));
             }
             simulated => simulated?,
         };
@@ -894,13 +838,10 @@ impl Simulator<'_> {
                 };
             }
         }
-        let mut value = None;
-        if let Some(objective) = &self.goals.objective {
-            value = run.objective(objective);
-        }
+        let objective = self.goals.objective.as_ref();
         Ok(Some(Run {
             goals,
-            objective: value,
+            objective: objective.and_then(|objective| run.objective(objective)),
             simulated,
             statistics,
         }))
@@ -919,20 +860,6 @@ impl Simulator<'_> {
         let workload = &part.workload;
         let (old, new) = (old.of(workload), new.of(workload));
         old.change_to(&new, objective.measure, None, block_seconds)
-    }
-}
-
-impl Observer for &Simulator<'_> {
-    /// Ends a simulation when the observer of the fit asks for it.
-    fn progress(&mut self, _started: usize) -> ControlFlow<()> {
-        // relaxed: no other memory depends on the flag
-        if self.is_interrupted.load(Ordering::Relaxed)
-            || (self.observer)(FitProgress::Simulating).is_break()
-        {
-            self.is_interrupted.store(true, Ordering::Relaxed);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
     }
 }
 

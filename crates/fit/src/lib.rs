@@ -14,9 +14,41 @@ pub mod goals;
 mod search;
 pub mod wishes;
 
+use std::ops::ControlFlow;
+
 use job_sort_formula::formula::TemplateConstant;
 use jsf_json::object;
+use jsf_site::SiteError;
 use serde::{Serialize, Serializer};
+use thiserror::Error;
+
+/// Follows a search, and may end it, which then gives the best so far. It is told how much is done,
+/// and of how much, or nothing while a formula is simulated. It is called from several threads.
+pub type Watch<'a> = dyn Fn(Option<(usize, usize)>) -> ControlFlow<()> + Sync + 'a;
+
+/// Why nothing is found.
+#[derive(Debug, Error)]
+pub enum FitError {
+    /// The log is too short to say something of other weeks, unless that is forced.
+    #[error("{0}")]
+    TooShort(String),
+    /// What is wanted, the log or a formula cannot be used.
+    #[error("{0}")]
+    Unusable(String),
+    /// The site cannot rank its queue, or simulate the log.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+}
+
+impl FitError {
+    fn new(why: impl Into<String>) -> Self {
+        Self::Unusable(why.into())
+    }
+
+    fn interrupted() -> Self {
+        Self::new("interrupted before a formula was simulated")
+    }
+}
 
 /// A constant that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]

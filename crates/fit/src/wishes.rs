@@ -15,17 +15,14 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
-use std::ops::ControlFlow;
 
-use job_sort_formula::diagnostic::Message;
 use job_sort_formula::formula::Template;
 use job_sort_formula::{Formula, JobTable};
-use jsf_site::{RankRequest, RankedQueue, Site, SiteError};
+use jsf_site::{RankRequest, RankedQueue, Site};
 use serde::Serialize;
-use thiserror::Error;
 use wish_search::{Kept, search};
 
-use crate::FittedConstant;
+use crate::{FitError, FittedConstant, Watch};
 
 mod wish_search;
 
@@ -50,17 +47,6 @@ impl Default for WishOptions {
             evaluations: 4000,
         }
     }
-}
-
-/// How far a search has come.
-#[derive(Debug, Clone, Copy)]
-pub struct WishProgress {
-    /// How often the jobs were ranked.
-    pub evaluations: usize,
-    /// The most wishes that were met.
-    pub met: usize,
-    /// The number of wishes.
-    pub total: usize,
 }
 
 /// The constants that were found, and the wishes that they meet.
@@ -102,56 +88,6 @@ pub struct WishesMet {
     pub mean_deviation: Option<f64>,
 }
 
-/// Wishes that cannot be read, or that do not fit to the queue.
-#[derive(Debug, Error)]
-pub enum WishError {
-    /// A wish is wrong.
-    #[error("{place}{message}")]
-    Wish {
-        /// Where it is written.
-        place: Place,
-        /// What is wrong.
-        message: String,
-    },
-    /// The queue cannot be ranked.
-    #[error(transparent)]
-    Site(#[from] SiteError),
-}
-
-impl WishError {
-    fn at(place: &Place, message: impl Into<String>) -> Self {
-        Self::Wish {
-            place: place.clone(),
-            message: message.into(),
-        }
-    }
-
-    /// The error with what it asks for.
-    pub fn message(&self) -> Message {
-        match self {
-            Self::Site(error) => error.message(),
-            wish => wish.to_string().into(),
-        }
-    }
-}
-
-/// Where a wish is written. It is shown before a message, or not at all.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
-    document: String,
-    /// The line, counted from 1; 0 for a wish that is not from a document.
-    line: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => Ok(()),
-            line => write!(f, "{}:{line}: ", self.document),
-        }
-    }
-}
-
 /// A wish about two rows of a table: `above` is ranked before the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Wish {
@@ -159,9 +95,8 @@ struct Wish {
     below: usize,
 }
 
-/// Finds the constants of a template that put the jobs of a site into a wished order. `progress` is
-/// called after each ranking of the jobs, and may end the search; what was found until then is
-/// returned.
+/// Finds the constants of a template that put the jobs of a site into a wished order. `watch` is
+/// told after each ranking of the jobs how many wishes were met at most, and of how many.
 ///
 /// # Errors
 /// A wish is about a job that is unknown or is not considered, nothing is wished, or the jobs
@@ -171,9 +106,9 @@ pub fn fit_wishes(
     template: &Template,
     wishes: &Wishes,
     options: &WishOptions,
-    progress: &mut dyn FnMut(WishProgress) -> ControlFlow<()>,
-) -> Result<WishFit, WishError> {
-    let mut queue = WishedQueue::new(site, template, wishes, progress)?;
+    watch: &Watch<'_>,
+) -> Result<WishFit, FitError> {
+    let mut queue = WishedQueue::new(site, template, wishes, watch)?;
     let found = search(&mut queue, options);
     let values = short(&mut queue, &found);
     let parameters = parameters(&mut queue, &values);
@@ -329,7 +264,7 @@ const MAX_WISHES: usize = 20_000;
 /// let mut wishes = Wishes::default();
 /// wishes.prefer("12.vm", "9.vm");
 /// wishes.read("wishes.txt", "7  # first\n8\n\n5\n6\n")?;
-/// # Ok::<(), jsf_fit::wishes::WishError>(())
+/// # Ok::<(), jsf_fit::FitError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
@@ -343,7 +278,17 @@ pub struct Wishes {
 #[derive(Debug, Clone)]
 struct Named {
     id: String,
-    place: Place,
+    /// The document and the line, before a message; empty for a wish that is not from a document.
+    place: String,
+    /// The line, from 1.
+    line: usize,
+}
+
+impl Named {
+    /// What is wrong with the wish.
+    fn error(&self, why: impl fmt::Display) -> FitError {
+        FitError::new(format!("{}{why}", self.place))
+    }
 }
 
 /// Wishes about the rows of a table.
@@ -376,9 +321,11 @@ impl Wishes {
     pub fn prefer(&mut self, above: &str, below: &str) {
         let mut pair = Vec::new();
         for id in [above, below] {
-            let id = id.to_owned();
-            let place = Place::default();
-            pair.push(vec![Named { id, place }]);
+            pair.push(vec![Named {
+                id: id.to_owned(),
+                place: String::new(),
+                line: 0,
+            }]);
         }
         self.lists.push(pair);
     }
@@ -393,20 +340,22 @@ impl Wishes {
     ///
     /// # Errors
     /// A line is neither.
-    pub fn read(&mut self, name: &str, text: &str) -> Result<(), WishError> {
-        let whole = Place {
-            document: name.to_owned(),
-            line: 1,
-        };
+    pub fn read(&mut self, name: &str, text: &str) -> Result<(), FitError> {
         // a byte order mark, with which spreadsheets begin a CSV file
         let text = text.trim_start_matches('\u{feff}');
         let mut lines = Vec::new();
-        for (text, line) in text.lines().zip(1..) {
-            let document = name.to_owned();
-            lines.push(Line::new(text, Place { document, line }));
+        for (line, number) in text.lines().zip(1..) {
+            lines.push(Line {
+                text: line.split('#').next().unwrap_or_default().trim(),
+                is_blank: line.trim().is_empty(),
+                place: format!("{name}:{number}: "),
+                number,
+            });
         }
         if lines.iter().all(|line| line.text.is_empty()) {
-            return Err(WishError::at(&whole, "no job is wished anywhere"));
+            return Err(FitError::new(format!(
+                "{name}:1: no job is wished anywhere"
+            )));
         }
         if lines.iter().any(|line| line.text.contains(',')) {
             self.read_scores(&lines)
@@ -416,7 +365,7 @@ impl Wishes {
         }
     }
 
-    fn read_scores(&mut self, lines: &[Line<'_>]) -> Result<(), WishError> {
+    fn read_scores(&mut self, lines: &[Line<'_>]) -> Result<(), FitError> {
         let mut may_be_header = true;
         for line in lines {
             if line.text.is_empty() {
@@ -428,7 +377,7 @@ impl Wishes {
                 _ if may_be_header => {}
                 _ => {
                     let message = format!("`{}` is not a score; write `id,score`", score.trim());
-                    return Err(WishError::at(&line.place, message));
+                    return Err(FitError::new(line.place.clone() + &message));
                 }
             }
             may_be_header = false;
@@ -441,14 +390,11 @@ impl Wishes {
     /// # Errors
     /// A job is unknown or not considered, or two names of a list mean one job, or there are too
     /// many wishes.
-    fn find(&self, queue: &RankedQueue) -> Result<WishedRows, WishError> {
+    fn find(&self, queue: &RankedQueue) -> Result<WishedRows, FitError> {
         if !self.lists.is_empty()
             && let Some((first, _)) = self.scores.first()
         {
-            return Err(WishError::at(
-                &first.place,
-                "scores cannot be fitted together with an order of jobs",
-            ));
+            return Err(first.error("scores cannot be fitted together with an order of jobs"));
         }
         let mut wished = WishedRows::default();
         for list in &self.lists {
@@ -479,11 +425,9 @@ impl Wishes {
             }
         }
         if count > MAX_WISHES {
-            let place = Place::default();
-            return Err(WishError::at(
-                &place,
-                format!("more than {MAX_WISHES} pairs of jobs are wished in an order"),
-            ));
+            return Err(FitError::new(format!(
+                "more than {MAX_WISHES} pairs of jobs are wished in an order"
+            )));
         }
         for groups in &wished.lists {
             for pair in groups.windows(2) {
@@ -506,31 +450,23 @@ struct Line<'t> {
     text: &'t str,
     /// Whether nothing is written on it, not even a comment.
     is_blank: bool,
-    place: Place,
+    place: String,
+    number: usize,
 }
 
-impl<'t> Line<'t> {
-    fn new(line: &'t str, place: Place) -> Self {
-        let text = line.split('#').next().unwrap_or_default().trim();
-        Self {
-            text,
-            is_blank: line.trim().is_empty(),
-            place,
-        }
-    }
-
-    fn named(&self, id: &str) -> Result<Named, WishError> {
-        let id = unquoted(id);
-        if id.is_empty() || id.contains(char::is_whitespace) {
-            return Err(WishError::at(
-                &self.place,
-                format!("`{id}` is not the id of a job; write one on each line"),
-            ));
-        }
-        Ok(Named {
-            id: id.to_owned(),
+impl Line<'_> {
+    fn named(&self, id: &str) -> Result<Named, FitError> {
+        let named = Named {
+            id: unquoted(id).to_owned(),
             place: self.place.clone(),
-        })
+            line: self.number,
+        };
+        let id = &named.id;
+        if id.is_empty() || id.contains(char::is_whitespace) {
+            let why = format!("`{id}` is not the id of a job; write one on each line");
+            return Err(named.error(why));
+        }
+        Ok(named)
     }
 }
 
@@ -546,7 +482,7 @@ fn unquoted(field: &str) -> &str {
 }
 
 /// The groups of equals. Without blank lines between jobs each job is a group.
-fn groups(lines: &[Line<'_>]) -> Result<Vec<Vec<Named>>, WishError> {
+fn groups(lines: &[Line<'_>]) -> Result<Vec<Vec<Named>>, FitError> {
     let mut groups: Vec<Vec<Named>> = vec![Vec::new()];
     for line in lines {
         match groups.last_mut() {
@@ -571,15 +507,12 @@ fn distinct_row<'n>(
     queue: &RankedQueue,
     named: &'n Named,
     seen: &mut HashMap<usize, &'n Named>,
-) -> Result<usize, WishError> {
-    let row = match row_of(queue, &named.id) {
-        Ok(row) => row,
-        Err(message) => return Err(WishError::at(&named.place, message)),
-    };
+) -> Result<usize, FitError> {
+    let row = row_of(queue, &named.id).map_err(|why| named.error(why))?;
     let Some(first) = seen.insert(row, named) else {
         return Ok(row);
     };
-    let line = match first.place.line {
+    let line = match first.line {
         0 => String::new(),
         line => format!(" on line {line}"),
     };
@@ -588,7 +521,7 @@ fn distinct_row<'n>(
     } else {
         format!("`{}` is the same job as `{}`{line}", named.id, first.id)
     };
-    Err(WishError::at(&named.place, message))
+    Err(named.error(message))
 }
 
 /// The rows in groups of equal scores, the highest first.
@@ -647,7 +580,7 @@ struct WishedQueue<'a> {
     evaluations: usize,
     is_interrupted: bool,
     site: &'a Site,
-    progress: &'a mut dyn FnMut(WishProgress) -> ControlFlow<()>,
+    watch: &'a Watch<'a>,
     /// The place of each row in the order.
     places: Vec<u32>,
     most_met: usize,
@@ -662,8 +595,8 @@ impl<'a> WishedQueue<'a> {
         site: &'a Site,
         template: &'a Template,
         wishes: &Wishes,
-        progress: &'a mut dyn FnMut(WishProgress) -> ControlFlow<()>,
-    ) -> Result<Self, WishError> {
+        watch: &'a Watch<'a>,
+    ) -> Result<Self, FitError> {
         // any numbers would do: the jobs are read for the names of the formula
         let formula = filled(template, &template.starts());
         let read = site.read_jobs_to_rank(&RankRequest::from(&formula))?;
@@ -673,10 +606,7 @@ impl<'a> WishedQueue<'a> {
         site.rank_again(&mut queue, &equal)?;
         let wished = wishes.find(&queue)?;
         if wished.wishes.is_empty() {
-            return Err(WishError::at(
-                &Place::default(),
-                "no job is wished before another one",
-            ));
+            return Err(FitError::new("no job is wished before another one"));
         }
         let all_jobs = queue.table.clone();
         let all_wished = wished.clone();
@@ -689,7 +619,7 @@ impl<'a> WishedQueue<'a> {
             evaluations: 0,
             is_interrupted: false,
             site,
-            progress,
+            watch,
             most_met: 0,
             all_jobs,
             all_wished,
@@ -712,12 +642,8 @@ impl<'a> WishedQueue<'a> {
             met.push(self.is_above(wish.above, wish.below));
         }
         self.most_met = self.most_met.max(count(&met));
-        let progress = WishProgress {
-            evaluations: self.evaluations,
-            met: self.most_met,
-            total: self.wished.wishes.len(),
-        };
-        self.is_interrupted |= (self.progress)(progress).is_break();
+        let done = (self.most_met, self.wished.wishes.len());
+        self.is_interrupted |= (self.watch)(Some(done)).is_break();
         met
     }
 

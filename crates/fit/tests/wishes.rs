@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use job_sort_formula::Formula;
@@ -103,7 +104,7 @@ fn fit(site: &Site, template: &Template, wishes: &Wishes) -> WishFit {
         evaluations: 2000,
         ..WishOptions::default()
     };
-    let fit = fit_wishes(site, template, wishes, &options, &mut |_| {
+    let fit = fit_wishes(site, template, wishes, &options, &|_| {
         ControlFlow::Continue(())
     });
     let fit = fit.expect("wishes that can be tried");
@@ -313,7 +314,7 @@ fn a_conflict_is_a_circle_that_each_of_its_wishes_closes() {
                 ..WishOptions::default()
             },
         );
-        let fit = fit_wishes(&site, &template, &pairs(&named), &options, &mut |_| {
+        let fit = fit_wishes(&site, &template, &pairs(&named), &options, &|_| {
             ControlFlow::Continue(())
         });
         let conflict = fit.expect("wishes that can be tried").wishes.conflict;
@@ -514,7 +515,7 @@ fn wrong_wishes_are_named_with_their_line() {
                 &template("{a=1:0..5}*ncpus"),
                 &wishes,
                 &options,
-                &mut |_| ControlFlow::Continue(()),
+                &|_| ControlFlow::Continue(()),
             )
         })
         .expect_err(text)
@@ -555,7 +556,7 @@ fn wrong_wishes_are_named_with_their_line() {
         &template("{a=1:0..5}*ncpus"),
         &wishes,
         &options,
-        &mut |_| ControlFlow::Continue(()),
+        &|_| ControlFlow::Continue(()),
     );
     assert_eq!(
         same.expect_err("one job").to_string(),
@@ -573,16 +574,15 @@ fn an_interrupted_search_returns_what_it_has() {
     ] {
         let template = template(text);
         let wished = list(&order(&site, "job_priority"));
-        let mut calls = 0;
+        let calls = AtomicUsize::new(0);
         let fit = fit_wishes(
             &site,
             &template,
             &wished,
             &WishOptions::default(),
-            &mut |progress| {
-                calls += 1;
-                assert!(progress.met <= progress.total);
-                if calls < 3 {
+            &|done| {
+                assert!(done.is_some_and(|(met, total)| met <= total));
+                if calls.fetch_add(1, Ordering::Relaxed) < 2 {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
@@ -590,6 +590,7 @@ fn an_interrupted_search_returns_what_it_has() {
             },
         );
         let fit = fit.expect("a formula");
+        let calls = calls.into_inner();
         assert!(!fit.is_complete && calls < 20, "{calls} calls");
         assert!(Formula::parse(&fit.formula).is_ok());
     }

@@ -14,19 +14,13 @@
     reason = "`object!` names fields and types after the keys of JSON"
 )]
 
-pub mod answer_error;
-pub mod answer_formats;
+pub mod answers;
 #[cfg(feature = "command")]
 pub mod cli;
-pub mod given_formula;
-pub mod job_filter;
-pub mod log_options;
 #[cfg(feature = "command")]
 pub mod process;
+pub mod questions;
 pub mod requests;
-#[cfg(feature = "command")]
-mod value_parsers;
-pub mod warnings;
 
 /// The commands: what is asked, what is answered, and how it is shown to people.
 pub mod commands {
@@ -58,7 +52,6 @@ pub mod view {
     pub mod charts;
     pub mod document;
     pub mod findings;
-    pub mod goals;
     pub mod sections;
     pub mod words;
 }

@@ -19,8 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::STACK_SIZE;
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, write_json};
+use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, failures, write_json};
 use crate::commands::compare::CompareAnswer;
 use crate::commands::cycle::CycleAnswer;
 use crate::commands::explain::ExplainAnswer;
@@ -30,9 +29,7 @@ use crate::commands::replay::ReplayAnswer;
 use crate::commands::shares::SharesAnswer;
 use crate::commands::simulate::SimulationAnswer;
 use crate::commands::trajectory::TrajectoryAnswer;
-use crate::given_formula::GivenFormula;
-use crate::log_options::{Watch, log_counts};
-use crate::warnings::{Warnings, failures};
+use crate::questions::{Watch, log_counts};
 
 /// The time between two questions whether the caller wants an end.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
@@ -147,14 +144,11 @@ impl AskedSite<'_> {
         let site = self.site;
         let mut members: Map<String, Value> = read(request)?;
         match command {
-            "rank" => {
-                let (given, question) = self.about_formula(members)?;
-                self.answered(|warnings| {
-                    let answer = RankAnswer::new(site, given, question, warnings)?;
-                    warnings.doubt(failures(answer.checked()));
-                    Ok(answer)
-                })
-            }
+            "rank" => self.ranked(members, |given, question, warnings| {
+                let answer = RankAnswer::new(site, given, question, warnings)?;
+                warnings.doubt(failures(answer.checked()));
+                Ok(answer)
+            }),
             "check" => {
                 // of a text that does not parse the answer says why
                 let source = self.source(take(&mut members, "formula")?)?;
@@ -165,14 +159,15 @@ impl AskedSite<'_> {
                 }
                 Ok(serde_json::to_string(&checked)?)
             }
-            "explain" => {
-                let (given, question) = self.about_formula(members)?;
-                self.answered(|warnings| ExplainAnswer::new(site, given, question, warnings))
-            }
-            "trajectory" => {
-                let (given, question) = self.about_formula(members)?;
-                self.answered(|warnings| TrajectoryAnswer::new(site, given, &question, warnings))
-            }
+            "explain" => self.ranked(members, |given, question, warnings| {
+                ExplainAnswer::new(site, given, question, warnings)
+            }),
+            "trajectory" => self.ranked(members, |given, question, warnings| {
+                TrajectoryAnswer::new(site, given, &question, warnings)
+            }),
+            "replay" => self.ranked(members, |given, ReplayQuestion { log }, warnings| {
+                ReplayAnswer::new(site, given, FileSource::Path(log), warnings)
+            }),
             "compare" => {
                 let [old, new] = ["old", "new"].map(|side| take(&mut members, side));
                 let given = OldNew::new(self.formula(old?)?, self.formula(new?)?);
@@ -201,11 +196,6 @@ impl AskedSite<'_> {
                 let answer = CycleAnswer::new(site, given, &question, &mut warnings)?;
                 warnings.doubt(&answer.cycle.ranked.findings);
                 json_of(&answer, &self.worded(warnings))
-            }
-            "replay" => {
-                let (given, ReplayQuestion { log }) = self.about_formula(members)?;
-                let log = FileSource::Path(log);
-                self.answered(|warnings| ReplayAnswer::new(site, given, log, warnings))
             }
             "simulate" => {
                 let (given, question) = self.about_formula(members)?;
@@ -262,6 +252,16 @@ impl AskedSite<'_> {
     ) -> Result<(GivenFormula, T), AnswerError> {
         let given = self.formula(take(&mut members, "formula")?)?;
         Ok((given, read(members)?))
+    }
+
+    /// The answer to what is asked about a formula.
+    fn ranked<Q: DeserializeOwned, A: Answer>(
+        &self,
+        members: Map<String, Value>,
+        answer: impl FnOnce(GivenFormula, Q, &mut Warnings) -> Result<A, AnswerError>,
+    ) -> Result<String, AnswerError> {
+        let (given, question) = self.about_formula(members)?;
+        self.answered(|warnings| answer(given, question, warnings))
     }
 
     /// The JSON of an answer with all warnings, among them what its rankings give reason to doubt.

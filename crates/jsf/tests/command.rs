@@ -61,6 +61,11 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
+/// All that people read: the answer, and the messages beside it.
+pub fn said(output: &Output) -> String {
+    stdout(output) + &stderr(output)
+}
+
 /// Standard output of a call that succeeds.
 #[track_caller]
 pub fn success(output: &Output) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job_sort_formula::diagnostic::Need;
-use jsf::answer_error::AnswerError;
+use jsf::answers::AnswerError;
 use jsf::requests::run;
 use serde_json::{Value, json};
 

@@ -44,10 +44,10 @@ pub use formulas::{FormulaText, WrittenDifference};
 pub use log_replay::LogReplay;
 pub use policy::{PolicyName, PolicySettings, PolicyShares, SharesRequest, UsageChange};
 pub use rank::{
-    Against, Cause, CompareRequest, ComparedQueue, ExplainOptions, ExplainedInput, Explanation,
-    Explanations, Influence, JobTrajectory, JobsToRank, Means, Neighbour, OtherValues, Overtaking,
-    RankReached, RankRequest, RankedQueue, Reached, Rule, SmallestChange, SmallestChanges,
-    TermDifference, Trajectory, TrajectoryPoint, Wait, WhatIf,
+    Against, Cause, ComparedQueue, ExplainOptions, ExplainedInput, Explanation, Explanations,
+    Influence, JobTrajectory, JobsToRank, Means, Neighbour, OtherValues, Overtaking, RankReached,
+    RankRequest, RankedQueue, Reached, Rule, SmallestChange, SmallestChanges, TermDifference,
+    Trajectory, TrajectoryPoint, Wait, WhatIf,
 };
 pub use simulation::{Processors, SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
 pub use site_jobs::SiteJobs;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use job_sort_formula::formula::program::Summand;
 use job_sort_formula::rank::explain::nearest_double;
-use job_sort_formula::rank::{SIZES, WorkBudget};
+use job_sort_formula::rank::{OldNew, SIZES, WorkBudget};
 use job_sort_formula::schema::FairshareInput;
 use job_sort_formula::{Formula, JobTable, Program, Schema, Value};
 use jsf_openpbs::NumberMode;
@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::checks::RATES_WORK;
 use crate::formulas::with_names;
 use crate::policy::{clock, days_and_clock};
-use crate::{CompareRequest, Role, Site, SiteError};
+use crate::{Role, Site, SiteError};
 
 /// A formula in the terms of the other scheduler.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -160,11 +160,7 @@ impl Site {
             let mut options = self.options;
             options.numbers = NumberMode::Exact;
             let exact = Self::from_files(self.files.clone(), options)?;
-            let compared = self.compare(CompareRequest {
-                old: formula,
-                new_site: Some(&exact),
-                new: &translated,
-            })?;
+            let compared = self.compare(OldNew::new(formula, &translated), &exact)?;
             translation.agreement = Some(OrderAgreement {
                 jobs: compared.comparison.jobs,
                 tau_b: compared.comparison.tau_b,

@@ -11,9 +11,9 @@ use job_sort_formula::parallel;
 use jsf_simulate::{Difference, JudgedGoal, MeanChange, Workload};
 use serde::Serialize;
 
-use super::{FitError, FitProgress, Part, Run, Score, Simulator, Split};
+use super::{Part, Run, Score, Simulator, Split};
 use crate::search::{Space, is_scale_free, value_at};
-use crate::{FittedConstant, round, search};
+use crate::{FitError, FittedConstant, round, search};
 
 /// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are
 /// rounded to two digits.
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
         };
         let is_scale_free = is_scale_free(template, simulator.site);
         let in_force = simulator.run(options.in_force_text(), &part, None)?;
-        let in_force = in_force.ok_or(FitError::Interrupted)?;
+        let in_force = in_force.ok_or_else(FitError::interrupted)?;
         let schedule = &in_force.simulated.schedule;
         // compared with itself, as only the length of its blocks is asked for
         let compared = Difference::new(&part.workload, schedule, schedule, part.warm_up);
@@ -236,12 +236,9 @@ impl<'a> Search<'a> {
             return;
         };
         *evaluated += 1;
-        let progress = FitProgress::Simulated {
-            evaluations: *evaluated,
-            // few evaluations are less than the reserve, which is spent in any case
-            planned: self.simulator.options.evaluations.max(*evaluated),
-        };
-        if (self.simulator.observer)(progress).is_break() {
+        // few evaluations are less than the reserve, which is spent in any case
+        let planned = self.simulator.options.evaluations.max(*evaluated);
+        if (self.simulator.watch)(Some((*evaluated, planned))).is_break() {
             self.simulator.is_interrupted.store(true, Ordering::Relaxed);
         }
     }

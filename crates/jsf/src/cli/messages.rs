@@ -1,25 +1,28 @@
 //! Messages on standard error: findings, warnings, some of which are a part of an answer too, and a line on
-//! the terminal while work takes long.
+//! the terminal while work takes long, which Ctrl-C ends early, so that what was found until then is
+//! written.
 
 use std::io::{self, IsTerminal, Write};
 use std::iter;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Once};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, limit_each_kind};
+use job_sort_formula::parallel;
 use job_sort_formula::rank::{Consequence, OnError};
 use jsf_site::{FormulaText, RankedQueue};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+use signal_hook::flag::register_conditional_shutdown;
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, Format};
-use crate::cli::outcome::CliError;
-use crate::cli::screen::is_on_screen;
+use crate::answers::{Answer, AnswerError, Format, Warnings};
+use crate::cli::output::CliError;
 use crate::view::findings::{draw_finding, in_options, limit_each_code, more_findings};
 use crate::view::words::{count, printable};
-use crate::warnings::Warnings;
 
 /// Writes a message to standard error.
 pub(crate) fn print_message(kind: &str, message: impl std::fmt::Display) {
@@ -50,8 +53,8 @@ pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
 /// Draws a finding under the formula on standard error.
 pub(crate) fn draw(source: &FormulaText, found: &Diagnostic) {
     let coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
-    let width =
-        terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    let size = terminal_size::terminal_size_of(io::stderr());
+    let width = size.map_or(usize::MAX, |(width, _)| width.0.into());
     let drawn = draw_finding(source, found, coloured, width);
     let _ = writeln!(anstream::stderr(), "{drawn}\n");
 }
@@ -109,11 +112,10 @@ fn report_errors(on_error: OnError, formula: &str, queue: &RankedQueue) {
 }
 
 /// Answers a question, while a terminal shows what is being done, then shows the warnings, and
-/// returns the answer with those that belong to it. `has_warnings`: people read them with the answer,
-/// so that a terminal shows them once.
+/// returns the answer with those that belong to it. `is_document`: people read these with the answer.
 pub(crate) fn answered<A>(
     doing: &'static str,
-    has_warnings: bool,
+    is_document: bool,
     answer: impl FnOnce(&mut Warnings, &Progress) -> Result<A, AnswerError>,
 ) -> Result<(A, Vec<String>), CliError> {
     let mut found = Warnings::default();
@@ -124,7 +126,7 @@ pub(crate) fn answered<A>(
     let of_answer = unique(lines(&found.of_answer));
     let mut shown = lines(&found.beside);
     // without an answer, standard error alone can have them
-    if answer.is_err() || !has_warnings || !is_on_screen() {
+    if answer.is_err() || !is_document {
         shown.extend_from_slice(&of_answer);
     }
     unique(shown).iter().for_each(warn);
@@ -141,12 +143,8 @@ fn unique(lines: Vec<String>) -> Vec<String> {
     unique
 }
 
-fn lines<M: Clone + Into<Message>>(messages: &[M]) -> Vec<String> {
-    limit_each_kind(
-        messages
-            .iter()
-            .map(|message| with_options(&message.clone().into())),
-    )
+fn lines(messages: &[Message]) -> Vec<String> {
+    limit_each_kind(messages.iter().map(with_options))
 }
 
 /// How long work takes before it is shown, and how often the line is rewritten.
@@ -178,7 +176,7 @@ impl Progress {
     }
 
     /// Shows how much of the work is done.
-    pub(crate) fn show_fraction(&self, done: usize, all: usize) {
+    fn show_fraction(&self, done: usize, all: usize) {
         let per_cent = done.saturating_mul(100).checked_div(all);
         self.per_cent
             .store(per_cent.unwrap_or(usize::MAX), Ordering::Relaxed);
@@ -213,4 +211,64 @@ impl Drop for Progress {
             let _ = thread.join();
         }
     }
+}
+
+/// Whether Ctrl-C was pressed.
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of a process that Ctrl-C ends, as shells give it: 128 and the number of SIGINT.
+const INTERRUPTED: i32 = 130;
+
+/// From now on the first Ctrl-C ends the simulation, and what it has is written; the second one
+/// ends the process. Where no handler can be set, the first one does.
+pub(crate) fn end_simulation_at_interrupt() {
+    static IS_SET: Once = Once::new();
+    IS_SET.call_once(|| {
+        // the handlers run in this order: at the first Ctrl-C this one finds the flag unset
+        let _ = register_conditional_shutdown(SIGINT, INTERRUPTED, &IS_INTERRUPTED)
+            .and_then(|_| flag::register(SIGINT, &IS_INTERRUPTED));
+    });
+}
+
+/// Goes on until Ctrl-C was pressed.
+pub(crate) fn until_interrupted() -> ControlFlow<()> {
+    if IS_INTERRUPTED.load(Ordering::Relaxed) {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Shows how much of some work is done, and ends it after Ctrl-C, which ends the process before the
+/// work has begun: until then there is no result that could be written.
+pub(crate) fn watched(
+    progress: &Progress,
+) -> impl Fn(Option<(usize, usize)>) -> ControlFlow<()> + Sync {
+    |done| {
+        end_simulation_at_interrupt();
+        if let Some((done, all)) = done {
+            progress.show_fraction(done, all);
+        }
+        until_interrupted()
+    }
+}
+
+/// The results of some runs on all cores in their order, without those that Ctrl-C has ended.
+pub(crate) fn on_all_cores<T: Send>(
+    what: &'static str,
+    count: usize,
+    run: impl Fn(usize) -> Result<Option<T>, CliError> + Sync,
+) -> Result<Vec<T>, CliError> {
+    let progress = Progress::start(what);
+    let ended = AtomicUsize::new(0);
+    let runs = parallel::map((0..count).collect(), |index| {
+        if until_interrupted().is_break() {
+            return Ok(None);
+        }
+        let result = run(index);
+        progress.show_fraction(ended.fetch_add(1, Ordering::Relaxed) + 1, count);
+        result
+    });
+    let runs: Vec<Option<T>> = runs.into_iter().collect::<Result<_, _>>()?;
+    Ok(runs.into_iter().flatten().collect())
 }

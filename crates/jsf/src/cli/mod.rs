@@ -2,11 +2,6 @@
 //! site and the formula that these give, answers on standard output, and messages on standard error.
 
 pub(crate) mod args;
-pub(crate) mod formula;
-pub(crate) mod interrupt;
 pub(crate) mod messages;
-pub(crate) mod outcome;
 pub(crate) mod output;
-pub(crate) mod page_file;
-pub(crate) mod screen;
 pub(crate) mod site;

@@ -18,9 +18,8 @@ use jsf_site::{
 };
 
 use crate::cli::messages::print_message;
-use crate::cli::outcome::CliError;
-use crate::log_options::LogOptions;
-use crate::value_parsers::moment;
+use crate::cli::output::CliError;
+use crate::questions::{LogOptions, moment};
 
 /// The environment variable with the site of a command that is given none.
 const ENVIRONMENT: &str = "JSF_SITE";
@@ -250,7 +249,7 @@ pub fn threshold(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a time as [`moment`] does, or as qstat prints it, on the clock of its host.
-pub(crate) fn moment_or_wall_time(text: &str) -> Result<Time, String> {
+fn moment_or_wall_time(text: &str) -> Result<Time, String> {
     match (moment(text), seconds_of_ctime(text)) {
         (Ok(seconds), _) => Ok(Time::Utc(seconds)),
         (Err(_), Some(seconds)) => Ok(Time::Wall(seconds)),
@@ -318,9 +317,7 @@ impl SiteArgs {
     /// Opens the site of a command that needs one policy, and may take a formula from a file.
     pub fn open(&self, formula: Option<&Path>, threshold: Option<f64>) -> Result<Site, CliError> {
         require_one_reader(&[], self, &[("the formula", formula)])?;
-        let formula = formula
-            .map(|path| FileSource::from(path).kept())
-            .transpose()?;
+        let formula = kept(formula)?;
         if self.policy == Some(PolicyArg(None)) {
             return Err(CliError::usage(
                 "a ranking needs one policy, not `all` of them",
@@ -473,6 +470,11 @@ impl SiteArgs {
 
 /// The path that means standard input.
 pub(crate) const STDIN: &str = "-";
+
+/// A file whose content is kept if it is standard input, which can be read once.
+pub(crate) fn kept(path: Option<&Path>) -> Result<Option<FileSource>, SiteError> {
+    path.map(|path| FileSource::from(path).kept()).transpose()
+}
 
 /// What a command reads, and the path if it is given.
 pub(crate) type Reader<'a> = (&'a str, Option<&'a Path>);

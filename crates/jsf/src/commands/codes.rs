@@ -6,10 +6,9 @@ use clap::Args;
 use job_sort_formula::diagnostic::Code;
 use serde::{Serialize, Serializer};
 
-use crate::answer_formats::{Answer, object};
+use crate::answers::{Answer, object};
 use crate::cli::args::AnswerArgs;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
+use crate::cli::output::{CliError, Outcome, Output};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 use crate::view::findings::severity_word;
 

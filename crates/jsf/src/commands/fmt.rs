@@ -6,11 +6,10 @@ use clap::Args;
 use job_sort_formula::Formula;
 use jsf_openpbs::amounts::NumberMode;
 
-use crate::cli::args::FormulaArgs;
-use crate::cli::formula::{printable_formula, read_formula};
+use crate::answers::GivenFormula;
+use crate::cli::args::{FormulaArgs, printable_formula, read_formula};
 use crate::cli::messages::print_message;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::given_formula::GivenFormula;
+use crate::cli::output::{CliError, Outcome};
 
 /// `jsf fmt`
 #[derive(Debug, Args)]

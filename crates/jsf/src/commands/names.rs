@@ -9,11 +9,10 @@ use job_sort_formula::{Function, PythonVersion, Schema};
 use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
-use crate::answer_formats::Answer;
+use crate::answers::Answer;
 use crate::cli::args::AnswerArgs;
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
+use crate::cli::output::{CliError, Outcome, Output};
 use crate::cli::site::SiteArgs;
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 

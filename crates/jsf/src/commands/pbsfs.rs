@@ -12,7 +12,7 @@ use jsf_openpbs::{ResourceGroup, SchedConfig, UsageFile};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
 use crate::cli::messages::{print_message, warn};
-use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::{CliError, Outcome};
 use crate::cli::site::GivenSite;
 use crate::view::words::printable_lines;
 

@@ -8,14 +8,11 @@ use jsf_lint::lint;
 use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
-use crate::answer_formats::Answer;
-use crate::cli::args::{AnswerArgs, FormulaArgs};
-use crate::cli::formula::read_formula;
+use crate::answers::{Answer, GivenFormula};
+use crate::cli::args::{AnswerArgs, FormulaArgs, read_formula};
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
+use crate::cli::output::{CliError, Outcome, Output};
 use crate::cli::site::SiteArgs;
-use crate::given_formula::GivenFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{WORTH, rates_line};
 use crate::view::words::{count, grouped, significant};

@@ -84,29 +84,27 @@ fn first_line(source: &FormulaText) -> (usize, &str) {
     (number, before)
 }
 
-/// Draws a finding as the Rust compiler does, in lines of at most `width` characters, if there is a
-/// limit: of a longer line the part around the finding.
+/// Draws a finding as the Rust compiler does, in lines of at most `width` characters: of a
+/// longer line the part around the finding.
 pub fn draw_finding(
     source: &FormulaText,
     finding: &Diagnostic,
     coloured: bool,
-    width: Option<usize>,
+    width: usize,
 ) -> String {
     let (first_line, before) = first_line(source);
     let shown = printable_in_place(&format!("{before}{}", source.written));
     // the number of the line and ` | ` precede the formula
     let gutter = first_line.to_string().len() + 3;
     let origin = printable(&source.origin);
-    let message = in_lines(printable_start(&finding.message), width, MESSAGE_INDENT);
+    let message = in_lines(&printable_start(&finding.message), width, MESSAGE_INDENT);
     let label = printable_start(&finding.label);
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let drawn_width = width
-        .unwrap_or(DEFAULT_WIDTH)
-        .clamp(MIN_WIDTH, DEFAULT_WIDTH);
+    let drawn_width = width.clamp(MIN_WIDTH, MAX_WIDTH);
     // of a longer line, the part around the start of the finding is drawn
     let is_long = shown
         .lines()
@@ -137,8 +135,8 @@ pub fn draw_finding(
         group = group.element(Level::NOTE.message(format!("and {more}")));
     }
     if let Some(help) = &finding.help {
-        let help = printable_start(&help.worded(in_options)).into_owned();
-        let help = in_lines(help.into(), width, gutter + HELP_INDENT);
+        let help = help.worded(in_options);
+        let help = in_lines(&printable_start(&help), width, gutter + HELP_INDENT);
         group = group.element(Level::HELP.message(help));
     }
     let mut answer = Vec::new();
@@ -147,7 +145,7 @@ pub fn draw_finding(
         // a line is not shortened where it is changed
         Some(fix) if is_long || fix.replacement.len() > drawn_width => {
             let write = format!("write `{}`", printable_start(&fix.replacement));
-            let write = in_lines(write.into(), width, gutter + HELP_INDENT);
+            let write = in_lines(&write, width, gutter + HELP_INDENT);
             answer.push(group.element(Level::HELP.message(write)));
         }
         Some(fix) => {
@@ -170,14 +168,9 @@ pub fn draw_finding(
     renderer.term_width(drawn_width).render(&answer)
 }
 
-/// A message in lines that fit into a width beside what precedes them, if there is a limit.
-fn in_lines(message: Cow<'_, str>, width: Option<usize>, indent: usize) -> Cow<'_, str> {
-    match width {
-        Some(width) => {
-            Cow::Owned(wrapped(&message, width.saturating_sub(indent).max(MIN_WIDTH)).join("\n"))
-        }
-        None => message,
-    }
+/// A message in lines that fit into a width beside what precedes them.
+fn in_lines(message: &str, width: usize, indent: usize) -> String {
+    wrapped(message, width.saturating_sub(indent).max(MIN_WIDTH)).join("\n")
 }
 
 /// What is asked for, and the options that give it.
@@ -209,9 +202,8 @@ pub fn in_options(need: Need) -> String {
     format!("{need} ({options})")
 }
 
-/// The largest width of a drawn finding, in characters, and the width without a terminal: that of
-/// `annotate-snippets`.
-const DEFAULT_WIDTH: usize = 140;
+/// The largest width of a drawn finding, in characters: that of `annotate-snippets`.
+const MAX_WIDTH: usize = 140;
 /// Findings are not drawn narrower than this.
 const MIN_WIDTH: usize = 40;
 /// The width of `warning[JSF101]: `.

@@ -1,6 +1,6 @@
 //! The options of `jsf check` and `jsf fmt`, the sources of a formula, and what reaches a terminal.
 
-use crate::command::{jsf, jsf_with_input, json, stderr, stdout};
+use crate::command::{jsf, jsf_with_input, json, said, stderr, stdout};
 
 #[track_caller]
 fn check(arguments: &[&str], code: i32, out: &str) -> String {
@@ -418,7 +418,7 @@ fn settings_that_are_assumed_without_sched_config_are_named_once() {
         &["--sched-priv", folder][..],
         &["--resource-group", &group, "--usage", &usage],
     ] {
-        let message = stderr(&jsf(&[&queue, context].concat()));
+        let message = said(&jsf(&[&queue, context].concat()));
         assert_eq!(
             message.matches("there is no `sched_config`").count(),
             1,
@@ -433,9 +433,9 @@ fn settings_that_are_assumed_without_sched_config_are_named_once() {
             assert!(message.contains(setting), "{message}");
         }
     }
-    let message = stderr(&jsf(&[&queue[..], &["--sched-priv", site]].concat()));
+    let message = said(&jsf(&[&queue[..], &["--sched-priv", site]].concat()));
     assert!(!message.contains("there is no `sched_config`"), "{message}");
-    let message = stderr(&jsf(&["check", "ncpus", "--site", folder, "-v"]));
+    let message = said(&jsf(&["check", "ncpus", "--site", folder, "-v"]));
     let missing = message
         .lines()
         .find(|line| line.contains("missing: `sched_priv/sched_config`"))
@@ -494,7 +494,7 @@ fn a_slurm_conf_without_flags_says_nothing_of_the_policy() {
     ]);
     let expected =
         "not printed under fair-tree, which `slurm.conf` says or has by default, and which is used";
-    assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    assert!(said(&output).contains(expected), "{}", said(&output));
 }
 
 #[test]
@@ -1712,7 +1712,7 @@ fn warnings_of_a_site_name_the_file_and_what_to_do() {
     write("sched_priv/sched_formula", "mem\n");
     write("sched_priv/resource_group", "alice 10 root 40\r\n");
     let output = jsf(&["check", "--site", &folder.path().display().to_string()]);
-    let message = stderr(&output);
+    let message = said(&output);
     for expected in [
         "/sched_priv/sched_config`: line 2: `foo` is not a setting of the scheduler",
         "/sched_priv/sched_formula` contain different formulas, `ncpus` and `mem`",

@@ -8,7 +8,7 @@ use jsf::process::Cli;
 use serde_json::Value;
 
 use crate::cli::help;
-use crate::command::{command, jsf, jsf_with_input, json, stderr, stdout};
+use crate::command::{command, jsf, jsf_with_input, json, said, stderr, stdout};
 
 const QSTAT: &str = "tests/golden/openpbs/qstat";
 
@@ -547,9 +547,9 @@ fn an_invalid_usage_file_is_a_warning() {
     let output = jsf(&arguments);
     assert_eq!(output.status.code(), Some(0));
     assert!(
-        stderr(&output).contains("usage") && stderr(&output).contains("byte"),
+        said(&output).contains("usage") && said(&output).contains("byte"),
         "{}",
-        stderr(&output)
+        said(&output)
     );
 }
 

@@ -1,12 +1,10 @@
 //! `jsf explain`, on the example site.
 
-use jsf::answer_formats::{Answer, write_json};
+use jsf::answers::{Answer, GivenFormula, Warnings, write_json};
 use jsf::commands::explain::ExplainAnswer;
 use jsf::commands::explain::ExplainQuestion;
-use jsf::given_formula::GivenFormula;
-use jsf::job_filter::NamedJobs;
+use jsf::questions::NamedJobs;
 use jsf::view::document::TerminalStyle;
-use jsf::warnings::Warnings;
 use jsf_site::{FormulaText, Site, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
 
@@ -475,10 +473,9 @@ fn no_line_is_wider_than_the_terminal() {
                 human(
                     report,
                     TerminalStyle {
-                        table_width: Some(width),
-                        prose_width: Some(width),
-                        height: None,
-                        coloured: false,
+                        table_width: width,
+                        prose_width: width,
+                        ..TerminalStyle::default()
                     },
                 )
             };

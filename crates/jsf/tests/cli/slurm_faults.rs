@@ -9,7 +9,7 @@ use std::path::Path;
 use jsf_testing::golden;
 use tempfile::TempDir;
 
-use crate::command::{jsf, json, stderr, success};
+use crate::command::{jsf, json, said, stderr, success};
 
 /// A copy of the recorded files.
 struct Cluster(TempDir);
@@ -75,7 +75,7 @@ impl Cluster {
     fn warnings(&self, command: &str, arguments: &[&str]) -> String {
         let output = self.run(command, arguments);
         success(&output);
-        stderr(&output)
+        said(&output)
     }
 }
 

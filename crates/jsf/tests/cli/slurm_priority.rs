@@ -12,7 +12,7 @@ use jsf_site::{FileSource, SimulationOptions, Site, SiteFiles, SiteOptions};
 use jsf_testing::golden;
 use serde_json::Value;
 
-use crate::command::{jsf, json, stderr};
+use crate::command::{jsf, json, said, stderr};
 
 /// The case in which the daemon has not computed eight priorities again after a change of the
 /// partitions.
@@ -516,6 +516,6 @@ fn ages_by_another_greatest_age_are_no_clock() {
         "--slurm-conf",
         conf.to_str().expect("UTF-8"),
     ]);
-    let found = stderr(&output);
+    let found = said(&output);
     assert!(found.contains("do not fit PriorityMaxAge"), "{found}");
 }

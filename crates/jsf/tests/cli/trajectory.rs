@@ -1,12 +1,10 @@
 //! `jsf trajectory`: the ranks against those of JSON, and what is said if no job can be followed.
 
-use jsf::answer_formats::{Answer, CsvText, Format, write_json};
+use jsf::answers::{Answer, CsvText, Format, GivenFormula, Warnings, write_json};
 use jsf::commands::trajectory::TrajectoryAnswer;
 use jsf::commands::trajectory::TrajectoryQuestion;
-use jsf::given_formula::GivenFormula;
-use jsf::job_filter::NamedJobs;
+use jsf::questions::NamedJobs;
 use jsf::view::document::TerminalStyle;
-use jsf::warnings::Warnings;
 use jsf_site::{FileSource, FormulaText, Role, Site, SiteFiles, SiteOptions};
 use serde_json::Value;
 

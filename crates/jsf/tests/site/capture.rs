@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use jsf_testing::golden;
 
-use crate::command::{command, jsf, jsf_with_input, json, stderr, stdout, success};
+use crate::command::{command, jsf, jsf_with_input, json, said, stderr, stdout, success};
 
 /// Writes a command that prints the file of the first pattern that its arguments match.
 fn fake(folder: &Path, name: &str, cases: &[(&str, &str)]) {
@@ -634,10 +634,10 @@ fn names_have_kind_unit_and_origin() {
 #[test]
 fn the_captured_example_is_read_and_its_missing_file_is_named() {
     let output = jsf(&["rank", "--site", "examples/captured", "--top", "1"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(
-        stderr(&output).contains("is given without the file `usage`"),
+        said(&output).contains("is given without the file `usage`"),
         "{}",
-        stderr(&output)
+        said(&output)
     );
 }

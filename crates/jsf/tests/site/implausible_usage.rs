@@ -17,7 +17,7 @@ use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_testing::golden;
 use serde_json::{Value, json};
 
-use crate::command::{jsf, json, stderr, stdout};
+use crate::command::{jsf, json, said, stderr, stdout};
 
 const FORMULA: &str = "1000*fairshare_factor + eligible_time/3600";
 
@@ -114,7 +114,7 @@ fn every_command_computes_as_the_scheduler_does_and_names_the_record() {
         ] {
             let arguments = [command, &context].concat();
             let output = jsf(&arguments);
-            let warnings = stderr(&output);
+            let warnings = said(&output);
             assert_eq!(output.status.code(), Some(0), "{arguments:?}: {warnings}");
             assert_eq!(
                 warnings.matches(expected).count(),
@@ -127,7 +127,7 @@ fn every_command_computes_as_the_scheduler_does_and_names_the_record() {
                 (Some(2), ""),
                 "{arguments:?}"
             );
-            assert!(stderr(&strict).contains(expected), "{}", stderr(&strict));
+            assert!(said(&strict).contains(expected), "{}", said(&strict));
         }
     }
 }

@@ -7,7 +7,7 @@ use jsf_testing::golden;
 use serde_json::Value;
 
 use super::support::{gzip, tar_of, write_snapshot, zstd};
-use crate::command::{jsf, jsf_with_input, json, stderr, stdout};
+use crate::command::{jsf, jsf_with_input, json, said, stderr, stdout};
 
 const FORMULA: &str = "eligible_time * fairshare_perc + ncpus + queue_priority";
 
@@ -104,17 +104,17 @@ fn a_partial_snapshot_says_what_is_missing() {
         "3",
         "-v",
     ]);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
     for expected in [
         "taken 20261122_10_15_00:",
         "missing: the queues (`qstat -Qf`): `queue_priority` is 0 for every job",
         "missing: `sched_priv/sched_config`",
         "is given without the file `usage`: the usage of every entity is 1",
     ] {
-        assert!(said.contains(expected), "{expected} is not in: {said}");
+        assert!(text.contains(expected), "{expected} is not in: {text}");
     }
-    let short = stderr(&jsf(&["rank", "ncpus", "--site", site, "--top", "3"]));
+    let short = said(&jsf(&["rank", "ncpus", "--site", site, "--top", "3"]));
     assert!(
         short.contains(
             "; missing: the server (`qstat -Bf`), the queues (`qstat -Qf`), the resources"
@@ -123,7 +123,7 @@ fn a_partial_snapshot_says_what_is_missing() {
     );
     assert_eq!(short.matches("jsf: site: ").count(), 1, "{short}");
     let quiet = jsf(&["rank", "ncpus", "--site", site, "--format", "json"]);
-    assert!(!stderr(&quiet).contains("found in"), "{}", stderr(&quiet));
+    assert!(!said(&quiet).contains("found in"), "{}", said(&quiet));
 }
 
 #[test]

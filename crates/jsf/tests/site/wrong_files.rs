@@ -4,7 +4,7 @@ use std::fs;
 
 use jsf_testing::golden;
 
-use crate::command::{jsf, jsf_with_bytes, jsf_with_input, json, stderr, stdout};
+use crate::command::{jsf, jsf_with_bytes, jsf_with_input, json, said, stderr, stdout};
 
 fn recorded(name: &str) -> String {
     golden::path(&format!("openpbs/qstat/{name}"))
@@ -427,12 +427,12 @@ fn a_file_that_does_not_serve_its_option_is_named() {
         ("--queues", &server, "describes no queue"),
     ] {
         let output = jsf(&["rank", "ncpus", "--queue", &jobs, option, file]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let expected = format!("jsf: warning: `{file}` {expected}");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let expected = format!("`{file}` {expected}");
         assert!(
-            stderr(&output).contains(&expected),
+            said(&output).contains(&expected),
             "`{expected}` is not in: {}",
-            stderr(&output)
+            said(&output)
         );
     }
     let listing = recorded("qmgr_print_server.txt");
@@ -598,7 +598,7 @@ fn what_a_file_gives_twice_is_named_and_refused_if_strict() {
         fs::write(&file, text).expect("a file");
         let arguments = ["rank", "ncpus", "--queue", &jobs, option, &file];
         let output = jsf(&arguments);
-        let message = stderr(&output);
+        let message = said(&output);
         assert!(
             output.status.success() && message.contains(expected),
             "{option}: `{expected}` is not in: {message}"
@@ -616,7 +616,7 @@ fn what_a_file_gives_twice_is_named_and_refused_if_strict() {
         &path("usage"),
     ];
     let expected = "`Bob` has more than one record; the last one counts for it, and all of them for its groups";
-    assert!(stderr(&jsf(&arguments)).contains(expected));
+    assert!(said(&jsf(&arguments)).contains(expected));
     assert_refused(&[&arguments[..], &["--strict"]].concat(), expected);
 }
 
@@ -780,7 +780,7 @@ fn the_usage_and_the_queues_of_another_site_are_noticed() {
     let group = folder.path().join("resource_group");
     fs::write(&group, "chem 10 root 50\nada 11 chem -5\n").expect("written");
     let group = group.to_str().expect("UTF-8");
-    let told = |arguments: &[&str]| stderr(&jsf(arguments));
+    let told = |arguments: &[&str]| said(&jsf(arguments));
     let shares = told(&[
         "shares",
         "--resource-group",
@@ -798,7 +798,7 @@ fn the_usage_and_the_queues_of_another_site_are_noticed() {
         &recorded("usage"),
     ]);
     assert!(
-        !own.contains("of the usage") && !own.contains("has -"),
+        !own.contains("entities of the usage") && !own.contains("has -"),
         "{own}"
     );
     let jobs = "examples/site/qstat.json";
@@ -822,7 +822,7 @@ fn the_usage_and_the_queues_of_another_site_are_noticed() {
         "--queues",
         &recorded("qstat_Qf.json"),
     ]);
-    assert!(!without.contains("queues"), "{without}");
+    assert!(!without.contains("lists their queues"), "{without}");
 }
 
 #[test]

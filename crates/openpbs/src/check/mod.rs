@@ -572,12 +572,6 @@ fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
     Diagnostic::new(Code::FirstEvaluation, reason, span).with_help(help)
 }
 
-/// The finding for the error of a single job, with its span and its operands.
-pub fn job_error(table: &JobTable, row: usize, error: &ScoreError) -> Diagnostic {
-    let id = table.id(row);
-    error_finding(error, &format!("`{id}`"), id)
-}
-
 /// A finding for an error of `jobs`; the operands are those of the job `first`.
 fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
     let (code, help) = match error.consequence() {

@@ -12,7 +12,7 @@ use jsf_openpbs::submission::{self, AnsweredBy, set_command_for};
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 
-use crate::answer_formats::{Answer, CsvText, Format, object};
+use crate::answers::{Answer, CsvText, Format, object};
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::findings::{
     NO_FORMULA_IN_SLURM, brief_finding, draw_finding, limit_each_code, more_findings,

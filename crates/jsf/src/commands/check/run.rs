@@ -10,17 +10,13 @@ use jsf_openpbs::check::Checked;
 use jsf_openpbs::submission::{AnsweredBy, object_or_server, set_threshold_command};
 use jsf_site::{FormulaText, Role, Site, SiteError};
 
-use crate::answer_formats::Format;
-use crate::cli::args::{AnswerArgs, QueueArgs, format};
-use crate::cli::formula::{printable_formula, read_source};
+use crate::answers::Format;
+use crate::cli::args::{AnswerArgs, QueueArgs, formats, printable_formula, read_source};
 use crate::cli::messages::{answered, draw_all, print_message, warn};
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
+use crate::cli::output::{CliError, Outcome, Output};
 use crate::commands::check::{CheckAnswer, set_command, stopped_by_threshold};
 use crate::view::findings::{in_options, is_refused, limit_each_code};
 use crate::view::words::{count, printable};
-
-const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Sarif];
 
 /// `jsf check`
 #[derive(Debug, Args)]
@@ -31,7 +27,7 @@ Examples:
       --sched-priv examples/site/sched_priv
   jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
   jsf check --fix --qmgr 'math.log(NCPUS + 1)'",
-mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
+mut_arg("format", |given| given.value_parser(formats(&[Format::Sarif]))))]
 pub struct CheckArgs {
     /// The formula, and the queue on which it is tried.
     #[command(flatten)]

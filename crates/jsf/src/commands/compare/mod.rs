@@ -13,16 +13,17 @@ use std::sync::OnceLock;
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{Comparison, GroupChange, JobMove, OldNew, Ranking, Transitions};
 use jsf_openpbs::check::Checked;
-use jsf_site::{CompareRequest, ComparedQueue, RankedQueue, Rule, Site};
+use jsf_site::{ComparedQueue, RankedQueue, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
+use crate::answers::{
+    Answer, AnswerError, CsvText, CsvWriter, Each, Format, GivenFormula, Warnings, guarded_names,
+    object,
+};
 use crate::commands::shares::view::tree_section;
-use crate::given_formula::GivenFormula;
-use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows};
-#[cfg(feature = "command")]
-use crate::value_parsers::number_of_jobs;
+use crate::questions::{
+    JobFilter, NamedEntities, NamedJobs, NamedQueues, number_of_jobs, selected_rows,
+};
 use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
@@ -35,38 +36,33 @@ use crate::view::sections::{
     move_cells, move_columns,
 };
 use crate::view::words::{count, first_few, grouped, grouped_count, significant};
-use crate::warnings::Warnings;
 
 /// Which jobs of the compared rankings are listed.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct CompareQuestion {
     /// List only the first N jobs of the new order
     ///
     /// In a table the N that gain and the N that lose most places
-    #[cfg_attr(
-        feature = "command",
-        arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)
-    )]
+    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub top: Option<usize>,
     /// The jobs to list.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     jobs: NamedJobs,
     /// Whose jobs are listed.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     entities: NamedEntities,
     /// The queues whose jobs are listed.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     queues: NamedQueues,
 }
 
 impl CompareQuestion {
     /// The jobs to list, whether they move or not.
-    pub(crate) fn filter(&self) -> JobFilter<'_> {
+    fn filter(&self) -> JobFilter<'_> {
         JobFilter {
             jobs: &self.jobs.job,
             entities: &self.entities.entity,
@@ -103,8 +99,8 @@ impl<'a> CompareAnswer<'a> {
         question: CompareQuestion,
         warnings: &mut Warnings,
     ) -> Result<Self, AnswerError> {
-        let (old, new) = (given.old.parsed()?, given.new.parsed()?);
-        let names = [old.names(), new.names()].concat();
+        let formulas = OldNew::new(given.old.parsed()?, given.new.parsed()?);
+        let names = [formulas.old.names(), formulas.new.names()].concat();
         let mut inputs_of = vec![sites.old];
         if !std::ptr::eq(sites.old, sites.new) {
             inputs_of.push(sites.new);
@@ -112,16 +108,12 @@ impl<'a> CompareAnswer<'a> {
         for site in inputs_of {
             warnings.add_site(site, &names);
         }
-        let request = CompareRequest {
-            new_site: Some(sites.new),
-            ..CompareRequest::new(old, new)
-        };
-        let mut jobs = sites.old.read_for_comparison(request)?;
+        let mut jobs = sites.old.read_for_comparison(formulas, sites.new)?;
         warnings.add(std::mem::take(&mut jobs.old.jobs.warnings));
         for (read, given) in [(&jobs.old, &given.old), (&jobs.new, &given.new)] {
             given.require_arithmetic(read)?;
         }
-        let compared = sites.old.compare_read_jobs(request, jobs)?;
+        let compared = sites.old.compare_read_jobs(jobs, sites.new)?;
         warnings.add(compared.warnings.clone());
         let rows = selected_rows(
             question.filter(),
@@ -155,6 +147,12 @@ impl<'a> CompareAnswer<'a> {
     fn is_one(&self) -> bool {
         std::ptr::eq(self.sites.old, self.sites.new)
             && self.given.old.text() == self.given.new.text()
+    }
+
+    /// The rows that programs get.
+    fn listed(&self) -> impl Iterator<Item = &usize> {
+        let most = self.question.top.unwrap_or(usize::MAX);
+        self.rows.iter().take(most)
     }
 
     /// A job; its ranks count from 1, and are null where it is not considered. A score is null if
@@ -224,14 +222,10 @@ impl Serialize for CompareAnswer<'_> {
         let ComparedQueue {
             comparison, sides, ..
         } = &self.compared;
-        let rows = self
-            .rows
-            .iter()
-            .take(self.question.top.unwrap_or(usize::MAX));
         let answer = object! {
             old: side(&self.given.old, &sides.old),
             new: side(&self.given.new, &sides.new),
-            jobs: Each(|| rows.clone().map(|&row| self.job(row))),
+            jobs: Each(|| self.listed().map(|&row| self.job(row))),
             #[serde(flatten)]
             numbers: numbers(&self.compared),
             changes: object! {
@@ -304,11 +298,7 @@ impl Answer for CompareAnswer<'_> {
         let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
         let mut csv = CsvWriter::new(header, out)?;
         let table = self.compared.table();
-        for &row in self
-            .rows
-            .iter()
-            .take(self.question.top.unwrap_or(usize::MAX))
-        {
+        for &row in self.listed() {
             let names = [table.id(row), table.entity(row), table.queue(row)];
             let names = guarded_names(names, cells);
             let job = self.compared.comparison.job(row);
@@ -413,10 +403,11 @@ pub(crate) fn facts(
         facts.push(moves_fact(compared));
     }
     let OldNew { old, new } = &compared.sides;
-    let (old_rules, new_rules) = (&old.rules, &new.rules);
-    for mut fact in Fact::of_sides(&facts_of(old_rules), &facts_of(new_rules)) {
-        let old = rule(old_rules, &fact.heading);
-        let new = rule(new_rules, &fact.heading);
+    for mut fact in Fact::of_sides(&facts_of(&old.rules), &facts_of(&new.rules)) {
+        let [old, new] = [old, new].map(|side| {
+            let mut rules = side.rules.iter();
+            rules.find(|rule| rule.heading == fact.heading)
+        });
         // a side whose formula has no fair share has no policy
         let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
         // which rules differ is a part of the answer
@@ -645,10 +636,6 @@ fn groups_by_gain(comparison: &Comparison) -> Vec<KindOfGroup<'_>> {
     }
     groups.sort_by(by_gain);
     groups
-}
-
-fn rule<'r>(rules: &'r [Rule], heading: &str) -> Option<&'r Rule> {
-    rules.iter().find(|rule| rule.heading == heading)
 }
 
 /// How evenly the first jobs are distributed; `None` without entities that have shares.

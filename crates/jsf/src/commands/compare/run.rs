@@ -1,6 +1,7 @@
 //! `jsf compare`: its arguments, and what it does.
 
 use std::io::Write;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args};
@@ -9,24 +10,20 @@ use jsf_site::{
     ComparedQueue, FileSource, FormulaText, Role, Site, SiteError, SiteFiles, SiteOptions,
 };
 
-use crate::answer_formats::Format;
+use crate::answers::{Format, GivenFormula};
 use crate::cli::args::{
-    AnswerArgs, CsvArgs, FormulaArgs, FormulaOptions, ReportArgs, TwoFormulas, format,
+    AnswerArgs, CsvArgs, FormulaArgs, FormulaOptions, ReportArgs, TwoFormulas, formats,
+    read_formula,
 };
-use crate::cli::formula::read_formula;
 use crate::cli::messages::{answered, print_message};
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
-use crate::cli::site::{PolicyArg, Reader, SiteArgs, require_one_reader, threshold};
+use crate::cli::output::{CliError, Outcome, Output};
+use crate::cli::site::{PolicyArg, Reader, SiteArgs, kept, require_one_reader, threshold};
 use crate::commands::compare::{CompareAnswer, CompareQuestion};
-use crate::given_formula::GivenFormula;
-use crate::value_parsers::number_of_jobs;
+use crate::questions::number_of_jobs;
 use crate::view::words::count;
 
 pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
 pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give --new FORMULA";
-
-const FORMATS: [Format; 4] = [Format::Human, Format::Markdown, Format::Json, Format::Csv];
 
 /// `jsf compare`
 #[derive(Debug, Args)]
@@ -120,53 +117,147 @@ pub struct CompareArgs {
 /// An argument of several commands as a comparison has it. `mut_arg` would move it behind the others.
 fn of_comparison(argument: Arg) -> Arg {
     match argument.get_id().as_str() {
-        "format" => argument.value_parser(format(&FORMATS)),
+        "format" => argument.value_parser(formats(&[Format::Csv])),
         _ => argument,
     }
 }
 
-pub(crate) fn run(arguments: &CompareArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let format = arguments.answer.format;
-    let mut formulas = arguments.sides.formulas();
-    require_one_file(arguments, &formulas)?;
-    let is_new_given = formulas.new.is_given();
-    if arguments.has_own_rules() && !is_new_given {
-        formulas.new = FormulaArgs {
-            options: FormulaOptions::NEW,
-            ..formulas.old.clone()
+impl CompareArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let format = self.answer.format;
+        let mut formulas = self.sides.formulas();
+        self.require_one_file(&formulas)?;
+        let is_new_given = formulas.new.is_given();
+        if self.has_own_rules() && !is_new_given {
+            formulas.new = FormulaArgs {
+                options: FormulaOptions::NEW,
+                ..formulas.old.clone()
+            };
+        }
+        let (old_site, other_site) = self.open_sites(&formulas)?;
+        let sites = OldNew::new(&old_site, other_site.as_ref().unwrap_or(&old_site));
+        let mut sources = self.read_formulas(&formulas, sites)?;
+        // another slurm.conf has another priority
+        if self.new_slurm_conf.is_some()
+            && !is_new_given
+            && sites.new.priorities_at().is_some()
+            && let Some(priority) = sites.new.formula_in_force()
+        {
+            sources.new = priority;
+        }
+        self.site.note_ignored_files();
+        self.site.show(sites.old, format.is_document());
+        let given = sources.map(|source| GivenFormula::new(source, old_site.numbers()));
+        let question = self.question.clone();
+        let (answer, warnings) =
+            answered("ranking the jobs", format.is_document(), |warnings, _| {
+                CompareAnswer::new(sites, given, question, warnings)
+            })?;
+        let page_sites = vec![sites.old, sites.new];
+        let outcome = Output {
+            has_asked_rows: self.question.top.is_some(),
+            cells: self.csv.cells(),
+            page_file: self.report.page_file(page_sites, self.sides.files()),
+            ..Output::new(self.answer, &warnings)
+        }
+        .write_ranking(&answer, self.site.on_error, out)?;
+        match self.fail_on_change {
+            Some(first) if report_changes(&answer.compared, first) => Ok(Outcome::Findings),
+            _ => Ok(outcome),
+        }
+    }
+
+    /// Standard input can be only one file of the site or of a side.
+    fn require_one_file(&self, formulas: &OldNew<FormulaArgs>) -> Result<(), CliError> {
+        let OldNew { old, new } = self.own_files();
+        let mut readers = vec![reader(&formulas.old)];
+        readers.extend(old);
+        readers.push(reader(&formulas.new));
+        readers.extend(new);
+        require_one_reader(&[], &self.site, &readers)
+    }
+
+    /// Opens the site of the old side, and that of the new one if it differs.
+    fn open_sites(&self, formulas: &OldNew<FormulaArgs>) -> Result<(Site, Option<Site>), CliError> {
+        let (old_policy, new_policy) = (self.old_policy, self.new_policy);
+        if [self.site.policy, old_policy, new_policy].contains(&Some(PolicyArg(None))) {
+            return Err(CliError::usage(
+                "a ranking needs one policy, not `all` of them",
+            ));
+        }
+        // both sides read them, and standard input can be read once
+        let site_files = self.site.files()?.kept()?;
+        let [mut old_files, mut new_files] = [site_files.clone(), site_files.clone()];
+        let (old, new) = kept_files(formulas.old.file(), formulas.new.file())?;
+        old_files = with_file(old_files, Role::Formula, old)?;
+        new_files = with_file(new_files, Role::Formula, new)?;
+        let mut is_same = old_files.all(Role::Formula) == new_files.all(Role::Formula);
+        let own = self.own_files();
+        for ((role, same_roles), ((_, old), (_, new))) in
+            iter::zip(OWN_FILES, iter::zip(own.old, own.new))
+        {
+            let (mut old, mut new) = kept_files(old, new)?;
+            // what is given for one side only is used for both if the site has no such file
+            if !same_roles.iter().any(|role| site_files.has(*role)) {
+                old = old.or_else(|| new.clone());
+                new = new.or_else(|| old.clone());
+            }
+            old_files = with_file(old_files, role, old)?;
+            new_files = with_file(new_files, role, new)?;
+            for role in same_roles {
+                is_same &= old_files.all(*role) == new_files.all(*role);
+            }
+        }
+        let old_options = self.options(old_policy, self.old_threshold);
+        let mut new_options = self.options(new_policy, self.new_threshold);
+        is_same &= old_options.policy == new_options.policy
+            && old_options.threshold == new_options.threshold;
+        let old = Site::from_files(old_files, old_options)?;
+        if is_same {
+            return Ok((old, None));
+        }
+        // the new weights do not tell when the old priorities were computed
+        new_options.at = new_options.at.or(old.priorities_at());
+        let new = Site::from_files(new_files, new_options)?;
+        Ok((old, Some(new)))
+    }
+
+    /// The formulas. A side without one has the site's. If the site has none, it has the other side's
+    /// if something else differs, and `fairshare_factor` if no formula is given and fair share differs.
+    fn read_formulas(
+        &self,
+        formulas: &OldNew<FormulaArgs>,
+        sites: OldNew<&Site>,
+    ) -> Result<OldNew<FormulaText>, CliError> {
+        let OldNew { old, new } = formulas;
+        let is_given = old.is_given() || new.is_given();
+        let differ_otherwise = self.has_own_rules();
+        let differ_in_fair_share = !is_given && self.has_own_fair_share();
+        let old_read = read_unless_missing(old, sites.old)?;
+        let new_read = read_unless_missing(new, sites.new)?;
+        let (old, new) = match (old_read, new_read) {
+            (Some(_), Some(_)) if !is_given && !differ_otherwise => {
+                return Err(CliError::usage(
+                    "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
+                 --new-sched-config FILE, --new-slurm-conf FILE or --new-threshold X",
+                ));
+            }
+            (Some(old), Some(new)) => (old, new),
+            (None, Some(new)) if differ_otherwise => (new.clone(), new),
+            (None, Some(_)) => return Err(no_formula(NO_OLD_FORMULA)),
+            (Some(old), None) if differ_in_fair_share => (old.clone(), old),
+            (Some(_), None) => return Err(no_formula(NO_NEW_FORMULA)),
+            (None, None) if differ_in_fair_share => {
+                let formula = FormulaText::new("fairshare_factor")?;
+                (formula.clone(), formula)
+            }
+            (None, None) => {
+                return Err(no_formula(
+                    "no formula: give --old FORMULA or --new FORMULA",
+                ));
+            }
         };
-    }
-    let (old_site, other_site) = open_sites(arguments, &formulas)?;
-    let sites = OldNew::new(&old_site, other_site.as_ref().unwrap_or(&old_site));
-    let mut sources = read_formulas(arguments, &formulas, sites)?;
-    // another slurm.conf has another priority
-    if arguments.new_slurm_conf.is_some()
-        && !is_new_given
-        && sites.new.priorities_at().is_some()
-        && let Some(priority) = sites.new.formula_in_force()
-    {
-        sources.new = priority;
-    }
-    arguments.site.note_ignored_files();
-    arguments.site.show(sites.old, format.is_document());
-    let given = sources.map(|source| GivenFormula::new(source, old_site.numbers()));
-    let question = arguments.question.clone();
-    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings, _| {
-        CompareAnswer::new(sites, given, question, warnings)
-    })?;
-    let page_sites = vec![sites.old, sites.new];
-    let outcome = Output {
-        has_asked_rows: arguments.question.top.is_some(),
-        cells: arguments.csv.cells(),
-        page_file: arguments
-            .report
-            .page_file(page_sites, arguments.sides.files()),
-        ..Output::new(arguments.answer, &warnings)
-    }
-    .write_ranking(&answer, arguments.site.on_error, out)?;
-    match arguments.fail_on_change {
-        Some(first) if report_changes(&answer.compared, first) => Ok(Outcome::Findings),
-        _ => Ok(outcome),
+        Ok(OldNew { old, new })
     }
 }
 
@@ -192,62 +283,44 @@ fn report_changes(compared: &ComparedQueue, first: usize) -> bool {
     is_undecided
 }
 
-/// A file that each side may have of its own.
-struct OwnFile<'a> {
-    role: Role,
-    /// The files of a site that are the same.
-    same_roles: &'static [Role],
-    /// The options that give it, and the paths.
-    sides: OldNew<Reader<'a>>,
-}
-
-impl OwnFile<'_> {
-    /// Whether either side has it.
-    fn is_given(&self) -> bool {
-        self.sides.old.1.or(self.sides.new.1).is_some()
-    }
-}
+/// The files of which either side may have its own, each with those of a site that are the same.
+const OWN_FILES: [(Role, &[Role]); 3] = [
+    (
+        Role::Tree,
+        &[Role::Tree, Role::ResourceGroup, Role::SchedPriv],
+    ),
+    (Role::SchedConfig, &[Role::SchedConfig, Role::SchedPriv]),
+    (Role::SlurmConf, &[Role::SlurmConf]),
+];
 
 impl CompareArgs {
-    /// The files besides those of the formulas.
-    fn own_files(&self) -> [OwnFile<'_>; 3] {
-        let tree = OwnFile {
-            role: Role::Tree,
-            same_roles: &[Role::Tree, Role::ResourceGroup, Role::SchedPriv],
-            sides: OldNew {
-                old: ("--old-tree", self.old_tree.as_deref()),
-                new: ("--new-tree", self.new_tree.as_deref()),
-            },
-        };
-        let config = OwnFile {
-            role: Role::SchedConfig,
-            same_roles: &[Role::SchedConfig, Role::SchedPriv],
-            sides: OldNew {
-                old: ("--old-sched-config", self.old_sched_config.as_deref()),
-                new: ("--new-sched-config", self.new_sched_config.as_deref()),
-            },
-        };
-        let conf = OwnFile {
-            role: Role::SlurmConf,
-            same_roles: &[Role::SlurmConf],
-            sides: OldNew {
-                old: ("--old-slurm-conf", self.old_slurm_conf.as_deref()),
-                new: ("--new-slurm-conf", self.new_slurm_conf.as_deref()),
-            },
-        };
-        [tree, config, conf]
+    /// The options that give [`OWN_FILES`] of either side, and the paths.
+    fn own_files(&self) -> OldNew<[Reader<'_>; 3]> {
+        OldNew {
+            old: [
+                ("--old-tree", self.old_tree.as_deref()),
+                ("--old-sched-config", self.old_sched_config.as_deref()),
+                ("--old-slurm-conf", self.old_slurm_conf.as_deref()),
+            ],
+            new: [
+                ("--new-tree", self.new_tree.as_deref()),
+                ("--new-sched-config", self.new_sched_config.as_deref()),
+                ("--new-slurm-conf", self.new_slurm_conf.as_deref()),
+            ],
+        }
     }
 
     /// Whether a side has something else of its own than a formula.
     fn has_own_rules(&self) -> bool {
-        self.own_files().iter().any(OwnFile::is_given)
+        let OldNew { old, new } = self.own_files();
+        let mut files = old.iter().chain(&new);
+        files.any(|(_, path)| path.is_some())
             || self.old_policy.or(self.new_policy).is_some()
             || self.old_threshold.or(self.new_threshold).is_some()
     }
 
     fn has_own_fair_share(&self) -> bool {
-        self.old_tree.is_some()
-            || self.new_tree.is_some()
+        self.old_tree.as_ref().or(self.new_tree.as_ref()).is_some()
             || self.old_policy.or(self.new_policy).is_some()
     }
 
@@ -260,21 +333,6 @@ impl CompareArgs {
     }
 }
 
-/// Standard input can be only one file of the site or of a side.
-fn require_one_file(
-    arguments: &CompareArgs,
-    formulas: &OldNew<FormulaArgs>,
-) -> Result<(), CliError> {
-    let mut readers = vec![reader(&formulas.old)];
-    let mut new_readers = vec![reader(&formulas.new)];
-    for OwnFile { sides, .. } in arguments.own_files() {
-        readers.push(sides.old);
-        new_readers.push(sides.new);
-    }
-    readers.extend(new_readers);
-    require_one_reader(&[], &arguments.site, &readers)
-}
-
 /// The option of a formula, its text or its file, and the path.
 fn reader(formula: &FormulaArgs) -> Reader<'_> {
     let option = if formula.formula.is_some() {
@@ -285,66 +343,18 @@ fn reader(formula: &FormulaArgs) -> Reader<'_> {
     (option, formula.file())
 }
 
-/// Opens the site of the old side, and that of the new one if it differs.
-fn open_sites(
-    arguments: &CompareArgs,
-    formulas: &OldNew<FormulaArgs>,
-) -> Result<(Site, Option<Site>), CliError> {
-    let (old_policy, new_policy) = (arguments.old_policy, arguments.new_policy);
-    if [arguments.site.policy, old_policy, new_policy].contains(&Some(PolicyArg(None))) {
-        return Err(CliError::usage(
-            "a ranking needs one policy, not `all` of them",
-        ));
-    }
-    // both sides read them, and standard input can be read once
-    let site_files = arguments.site.files()?.kept()?;
-    let [mut old_files, mut new_files] = [site_files.clone(), site_files.clone()];
-    let (old, new) = kept_files(formulas.old.file(), formulas.new.file())?;
-    old_files = with_file(old_files, Role::Formula, old)?;
-    new_files = with_file(new_files, Role::Formula, new)?;
-    let mut is_same = old_files.all(Role::Formula) == new_files.all(Role::Formula);
-    for file in arguments.own_files() {
-        let (mut old, mut new) = kept_files(file.sides.old.1, file.sides.new.1)?;
-        // what is given for one side only is used for both if the site has no such file
-        if !file.same_roles.iter().any(|role| site_files.has(*role)) {
-            old = old.or_else(|| new.clone());
-            new = new.or_else(|| old.clone());
-        }
-        old_files = with_file(old_files, file.role, old)?;
-        new_files = with_file(new_files, file.role, new)?;
-        for role in file.same_roles {
-            is_same &= old_files.all(*role) == new_files.all(*role);
-        }
-    }
-    let old_options = arguments.options(old_policy, arguments.old_threshold);
-    let mut new_options = arguments.options(new_policy, arguments.new_threshold);
-    is_same &=
-        old_options.policy == new_options.policy && old_options.threshold == new_options.threshold;
-    let old = Site::from_files(old_files, old_options)?;
-    if is_same {
-        return Ok((old, None));
-    }
-    // the new weights do not tell when the old priorities were computed
-    new_options.at = new_options.at.or(old.priorities_at());
-    let new = Site::from_files(new_files, new_options)?;
-    Ok((old, Some(new)))
-}
-
 /// Files whose content is kept if it is standard input, so that both sides have it.
 fn kept_files(
     old: Option<&Path>,
     new: Option<&Path>,
 ) -> Result<(Option<FileSource>, Option<FileSource>), SiteError> {
-    let kept = kept(old)?;
-    if new == old {
-        return Ok((kept.clone(), kept));
-    }
-    Ok((kept, self::kept(new)?))
-}
-
-fn kept(path: Option<&Path>) -> Result<Option<FileSource>, SiteError> {
-    let Some(path) = path else { return Ok(None) };
-    Ok(Some(FileSource::from(path).kept()?))
+    let old_kept = kept(old)?;
+    let new_kept = if new == old {
+        old_kept.clone()
+    } else {
+        kept(new)?
+    };
+    Ok((old_kept, new_kept))
 }
 
 fn with_file(
@@ -357,44 +367,6 @@ fn with_file(
         Some(tree) if role == Role::Tree => files.with_tree(tree),
         Some(file) => Ok(files.with(role, file)),
     }
-}
-
-/// The formulas. A side without one has the site's. If the site has none, it has the other side's
-/// if something else differs, and `fairshare_factor` if no formula is given and fair share differs.
-fn read_formulas(
-    arguments: &CompareArgs,
-    formulas: &OldNew<FormulaArgs>,
-    sites: OldNew<&Site>,
-) -> Result<OldNew<FormulaText>, CliError> {
-    let OldNew { old, new } = formulas;
-    let is_given = old.is_given() || new.is_given();
-    let differ_otherwise = arguments.has_own_rules();
-    let differ_in_fair_share = !is_given && arguments.has_own_fair_share();
-    let old_read = read_unless_missing(old, sites.old)?;
-    let new_read = read_unless_missing(new, sites.new)?;
-    let (old, new) = match (old_read, new_read) {
-        (Some(_), Some(_)) if !is_given && !differ_otherwise => {
-            return Err(CliError::usage(
-                "nothing differs between the two sides: give --new FORMULA, --new-tree FILE, --new-policy POLICY, \
-                 --new-sched-config FILE, --new-slurm-conf FILE or --new-threshold X",
-            ));
-        }
-        (Some(old), Some(new)) => (old, new),
-        (None, Some(new)) if differ_otherwise => (new.clone(), new),
-        (None, Some(_)) => return Err(no_formula(NO_OLD_FORMULA)),
-        (Some(old), None) if differ_in_fair_share => (old.clone(), old),
-        (Some(_), None) => return Err(no_formula(NO_NEW_FORMULA)),
-        (None, None) if differ_in_fair_share => {
-            let formula = FormulaText::new("fairshare_factor")?;
-            (formula.clone(), formula)
-        }
-        (None, None) => {
-            return Err(no_formula(
-                "no formula: give --old FORMULA or --new FORMULA",
-            ));
-        }
-    };
-    Ok(OldNew { old, new })
 }
 
 /// The formula of a side, or the site's; `None` if it has none.

@@ -15,20 +15,15 @@ use jsf_openpbs::job_attributes::array_and_index;
 use jsf_site::{CycleRequest, CycledQueue, RankedQueue, ReservedJob, Site, WaitingJob};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, object};
+use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, object};
 use crate::commands::rank::all_rows;
-use crate::given_formula::GivenFormula;
-use crate::job_filter::{
-    JobFilter, NO_MATCH, NamedEntities, NamedJobs, selected_rows, unknown_jobs_error,
+use crate::questions::{
+    JobFilter, NO_MATCH, NamedEntities, NamedJobs, processors, selected_rows, unknown_jobs_error,
 };
-#[cfg(feature = "command")]
-use crate::value_parsers::processors;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::findings::{brief_findings, drawn_findings, has_effect, verdict_sentence};
 use crate::view::sections::{facts_of, without_most, without_words};
 use crate::view::words::{count, duration, moment};
-use crate::warnings::Warnings;
 
 /// A cycle, and what is shown of it.
 pub struct CycleAnswer<'a> {
@@ -405,25 +400,24 @@ fn is_subjob_of(id: &str, array: &str) -> bool {
 }
 
 /// Which jobs of the cycle are shown, and on which machine it runs.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct CycleQuestion {
     /// The jobs.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     pub(crate) jobs: NamedJobs,
     /// Whose jobs are shown.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     pub(crate) entities: NamedEntities,
     /// The number of processors, instead of the nodes
     ///
     /// No job waits for anything else then, such as memory and GPUs: a warning names it.
-    #[cfg_attr(feature = "command", arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true))]
+    #[arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true)]
     pub(crate) processors: Option<NonZeroU32>,
     /// The moment of the cycle, if it is given.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub(crate) at: Option<Time>,
 }

@@ -4,14 +4,11 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::cli::args::{AnswerArgs, QueueArgs};
-use crate::cli::formula::read_formula;
+use crate::answers::GivenFormula;
+use crate::cli::args::{AnswerArgs, QueueArgs, read_formula};
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
-use crate::commands::cycle::CycleAnswer;
-use crate::commands::cycle::CycleQuestion;
-use crate::given_formula::GivenFormula;
+use crate::cli::output::{CliError, Outcome, Output};
+use crate::commands::cycle::{CycleAnswer, CycleQuestion};
 
 /// `jsf cycle`
 #[derive(Debug, Args)]

@@ -5,15 +5,11 @@
 pub mod run;
 mod view;
 
-#[cfg(feature = "command")]
 use std::str::FromStr;
-use std::sync::OnceLock;
 
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::explain::NodeValue;
-use jsf_openpbs::amounts::Time;
-#[cfg(feature = "command")]
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::amounts::{Time, parse_duration};
 use jsf_openpbs::check::Checked;
 use jsf_site::{
     CycleRequest, DescribedJob, ExplainOptions, Explanation, Explanations, Neighbour, PolicyShares,
@@ -21,37 +17,31 @@ use jsf_site::{
 };
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::object;
+use crate::answers::{AnswerError, GivenFormula, Warnings, object};
 use crate::commands::rank::{
     all_rows, error_numbers, exact_or_error, excluded, logged, rank_jobs, read_jobs,
 };
 use crate::commands::shares::{PolicyView, node_numbers};
-use crate::given_formula::GivenFormula;
-use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, named_rows, selected_rows};
-use crate::log_options::seconds;
-#[cfg(feature = "command")]
-use crate::value_parsers::number_within;
+use crate::questions::{
+    JobFilter, NamedEntities, NamedJobs, named_rows, number_within, seconds, selected_rows,
+};
 use crate::view::words::excerpt;
-use crate::warnings::Warnings;
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_SAME_ERROR: usize = 10;
 /// The most characters of a part of the formula, however wide the table is.
-pub(crate) const MAX_CODE: usize = 400;
+const MAX_CODE: usize = 400;
 
 /// Explanations of jobs, ready to be written.
 pub struct ExplainAnswer<'a> {
     site: &'a Site,
-    pub(crate) question: ExplainQuestion,
+    question: ExplainQuestion,
     /// The formula.
     pub given: GivenFormula,
     /// The ranked queue, with the job that is only described: it moves those behind it.
     pub queue: RankedQueue,
     /// The explanations; that of a job that is only described is the last.
-    pub(crate) explanations: Explanations,
-    /// Made when it is asked for: JSON does without it.
-    checked: OnceLock<Checked>,
+    explanations: Explanations,
 }
 
 impl<'a> ExplainAnswer<'a> {
@@ -126,7 +116,6 @@ impl<'a> ExplainAnswer<'a> {
         Ok(Self {
             site,
             explanations: site.explain(&queue, &rows, &options)?,
-            checked: OnceLock::new(),
             question,
             given,
             queue,
@@ -134,13 +123,12 @@ impl<'a> ExplainAnswer<'a> {
     }
 
     /// What becomes of the formula.
-    pub(crate) fn checked(&self) -> &Checked {
-        let check = || (self.site).check_ranked(&self.given.submitted, &self.queue);
-        self.checked.get_or_init(check)
+    fn checked(&self) -> Checked {
+        self.site.check_ranked(&self.given.submitted, &self.queue)
     }
 
     /// Which running jobs would give way to the jobs, and to which jobs they would themselves.
-    pub(crate) fn preemption(&self) -> Vec<String> {
+    fn preemption(&self) -> Vec<String> {
         let mut ids = Vec::new();
         for job in &self.explanations.jobs {
             ids.push(self.table().id(job.row));
@@ -153,22 +141,22 @@ impl<'a> ExplainAnswer<'a> {
         self.site.preemption_of(&request, &ids)
     }
 
-    pub(crate) fn table(&self) -> &JobTable {
+    fn table(&self) -> &JobTable {
         &self.queue.table
     }
 
     /// The number of jobs that the scheduler considers.
-    pub(crate) fn considered(&self) -> usize {
+    fn considered(&self) -> usize {
         self.queue.ranking.order().len()
     }
 
     /// The value of a job; `None` if it is not evaluated.
-    pub(crate) fn value(&self, row: usize) -> Option<f64> {
+    fn value(&self, row: usize) -> Option<f64> {
         self.queue.ranking.score(row).map(|score| score.value)
     }
 
     /// Why the scheduler does not consider a job: a keyword, and words.
-    pub(crate) fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
+    fn excluded(&self, job: &Explanation) -> Option<(&'static str, String)> {
         excluded(self.table(), job.row, job.rank, job.not_considered)
     }
 
@@ -248,7 +236,7 @@ impl<'a> ExplainAnswer<'a> {
         }
     }
     /// The text of a part of the formula.
-    pub(crate) fn part(&self, node: &NodeValue) -> &str {
+    fn part(&self, node: &NodeValue) -> &str {
         node.span.slice(self.queue.program.expr().text())
     }
 }
@@ -265,10 +253,7 @@ impl Serialize for ExplainAnswer<'_> {
 }
 
 /// The view of the path of a job in the fair-share tree.
-pub(crate) fn path_view<'a>(
-    shares: Option<&'a PolicyShares>,
-    job: &'a Explanation,
-) -> Option<PolicyView<'a>> {
+fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Option<PolicyView<'a>> {
     if job.path.is_empty() {
         return None;
     }
@@ -285,16 +270,15 @@ fn reached(RankReached { rank, wait, .. }: RankReached) -> impl Serialize {
 }
 
 /// The longest wait that can be asked for, in seconds: ten years.
-pub(crate) const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
+const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
 
 /// Which jobs are explained, and until when a rank is looked for.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct ExplainQuestion {
     /// The jobs.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     pub jobs: NamedJobs,
     /// Explain a job that is only described
     ///
@@ -304,38 +288,34 @@ pub struct ExplainQuestion {
     /// its queue and the server. At a site of Slurm the queue is the partition, and qos=NAME the
     /// QOS
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str))]
+    #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
     pub described: Option<DescribedJob>,
     /// Whose jobs to explain.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     pub entities: NamedEntities,
     /// Also say when the job reaches rank N
     ///
     /// If all considered jobs keep waiting and nothing else changes
-    #[cfg_attr(feature = "command", arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true))]
+    #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
     pub to: Option<usize>,
     /// The longest wait for --to
     ///
     /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00 [default: 30d]
     #[serde(deserialize_with = "seconds")]
-    #[cfg_attr(
-        feature = "command",
-        arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration, requires = "to")
-    )]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration, requires = "to")]
     pub within: Option<u64>,
     /// The most work of the searches for one job.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub work: Option<u64>,
     /// The moment at which running jobs would give way, if it is given.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub at: Option<Time>,
 }
 
 /// Parses the rank that a job is to reach.
-#[cfg(feature = "command")]
 fn rank_to_reach(text: &str) -> Result<usize, String> {
     number_within(
         text,

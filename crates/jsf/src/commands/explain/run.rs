@@ -6,10 +6,8 @@ use clap::{ArgGroup, Args};
 
 use crate::cli::args::{AnswerArgs, QueueArgs, ReportArgs};
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
-use crate::commands::explain::ExplainAnswer;
-use crate::commands::explain::ExplainQuestion;
+use crate::cli::output::{CliError, Outcome, Output};
+use crate::commands::explain::{ExplainAnswer, ExplainQuestion};
 
 /// The width of the tables, whose cells may be very long, where standard output is no terminal.
 const PIPED_WIDTH: usize = 120;
@@ -53,22 +51,24 @@ pub struct ExplainArgs {
     report: ReportArgs,
 }
 
-pub(crate) fn run(arguments: &ExplainArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let format = arguments.answer.format;
-    let (site, given) = arguments.queue.open(format)?;
-    let question = ExplainQuestion {
-        at: arguments.queue.site.at,
-        ..arguments.question.clone()
-    };
-    let (answer, warnings) = answered(
-        "explaining the jobs",
-        format.is_document(),
-        |warnings, _| ExplainAnswer::new(&site, given, question, warnings),
-    )?;
-    Output {
-        piped_width: Some(PIPED_WIDTH),
-        page_file: arguments.report.page_file(vec![&site], Vec::new()),
-        ..Output::new(arguments.answer, &warnings)
+impl ExplainArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let format = self.answer.format;
+        let (site, given) = self.queue.open(format)?;
+        let question = ExplainQuestion {
+            at: self.queue.site.at,
+            ..self.question.clone()
+        };
+        let (answer, warnings) = answered(
+            "explaining the jobs",
+            format.is_document(),
+            |warnings, _| ExplainAnswer::new(&site, given, question, warnings),
+        )?;
+        Output {
+            piped_width: Some(PIPED_WIDTH),
+            page_file: self.report.page_file(vec![&site], Vec::new()),
+            ..Output::new(self.answer, &warnings)
+        }
+        .write_ranking(&answer, self.queue.site.on_error, out)
     }
-    .write_ranking(&answer, arguments.queue.site.on_error, out)
 }

@@ -16,11 +16,10 @@ use jsf_site::{
     Reached, SmallestChange, Wait,
 };
 
-use crate::answer_formats::Answer;
+use crate::answers::{Answer, GivenFormula};
 use crate::commands::explain::{ExplainAnswer, MAX_CODE, path_view};
 use crate::commands::rank::TermColumns;
 use crate::commands::shares::view::shares_table;
-use crate::given_formula::GivenFormula;
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, Section, Table, cells, score_in_words,
 };
@@ -75,7 +74,7 @@ impl ExplainAnswer<'_> {
         let mut sentences = Vec::new();
         let checked = self.checked();
         if !checked.verdict.has_effect() {
-            sentences.extend(verdict_sentence(checked, "the formula"));
+            sentences.extend(verdict_sentence(&checked, "the formula"));
         }
         for job in jobs.iter().take(MAX_SENTENCES) {
             sentences.push(format!("{}.", self.place_in_words(job)));

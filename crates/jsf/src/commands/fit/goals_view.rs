@@ -14,10 +14,8 @@ use jsf_simulate::{MeanChange, Measure};
 use crate::commands::fit::{FitAnswer, FormulaToSet};
 use crate::commands::simulate::view::{DOUBT, effect, interval_in_brackets, validation_fact};
 use crate::view::charts::{self, Intervals, Row, place_between};
-use crate::view::document::{
-    Cell, Chart, Column, Document, Fact, Legend, RowLimit, Section, Table, cells,
-};
-use crate::view::goals::{state_in_words, value_in_words};
+use crate::view::document::{Cell, Chart, Column, Fact, Legend, RowLimit, Section, Table, cells};
+use crate::view::sections::{state_in_words, value_in_words};
 use crate::view::words::{
     count, quoted_and_list, signed_points, signed_rough_duration, signed_significant, significant,
 };
@@ -25,8 +23,11 @@ use crate::view::words::{
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
-/// The document of constants that meet goals.
-pub(crate) fn goals_document<'a>(answer: &'a FitAnswer, fit: &'a GoalFit) -> Document<'a> {
+/// The headline, the facts and the sections of constants that meet goals.
+pub(crate) fn goals_view<'a>(
+    answer: &'a FitAnswer,
+    fit: &'a GoalFit,
+) -> (String, Vec<Fact>, Vec<Section<'a>>) {
     let old = &fit.held_out.current.formula;
     let mut sections = vec![Section::formulas(old, &fit.formula)];
     if !answer.warnings.is_empty() {
@@ -38,17 +39,11 @@ pub(crate) fn goals_document<'a>(answer: &'a FitAnswer, fit: &'a GoalFit) -> Doc
     }
     sections.extend([
         baselines_section(fit),
-        constants_section(fit),
+        constants_section(&fit.constants, "within the error").in_full(),
         who_pays(fit),
     ]);
-    Document {
-        command: "jsf fit",
-        title: "Weights for a job_sort_formula".to_owned(),
-        headline: headline(fit, &answer.to_set),
-        facts: facts(&answer.template, fit),
-        sections,
-        read_on: "jsf compare --new F --site DIR",
-    }
+    let headline = headline(fit, &answer.to_set);
+    (headline, facts(&answer.template, fit), sections)
 }
 
 fn facts(template: &str, fit: &GoalFit) -> Vec<Fact> {
@@ -221,7 +216,7 @@ fn goals_met(formula: &HeldOutFormula) -> String {
 }
 
 /// The values of a constant that do as well; a dash where that is not known.
-pub(crate) fn within_in_words(constant: &FittedConstant) -> String {
+fn within_in_words(constant: &FittedConstant) -> String {
     let Some(ends) = constant.within else {
         return "–".to_owned();
     };
@@ -340,14 +335,15 @@ fn change_cell<'a>(measure: Measure, change: Option<MeanChange>) -> Cell<'a> {
     (words(change.difference()) + &interval).into()
 }
 
-fn constants_section(fit: &GoalFit) -> Section<'_> {
+/// The constants; `within` is what those do that do as well.
+pub(crate) fn constants_section<'a>(constants: &'a [FittedConstant], within: &str) -> Section<'a> {
     let columns = [
         Column::text("constant", 8),
         Column::number("value", 5),
-        Column::text("within the error", 10),
+        Column::text(within, 10),
         Column::text("searched", 8),
     ];
-    let table = Table::new(columns, Vec::from_iter(&fit.constants), |constant| {
+    let table = Table::new(columns, Vec::from_iter(constants), |constant| {
         cells![
             &*constant.name,
             constant.value.to_string(),
@@ -356,8 +352,7 @@ fn constants_section(fit: &GoalFit) -> Section<'_> {
         ]
     });
     Section::new("constants")
-        .in_full()
-        .chart(|| constants(&fit.constants))
+        .chart(|| constants_chart(constants))
         .table(table)
 }
 
@@ -466,7 +461,7 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
 }
 
 /// Each constant between the ends of its range, with the values that do as well.
-fn constants(constants: &[FittedConstant]) -> Chart {
+fn constants_chart(constants: &[FittedConstant]) -> Chart {
     let rows = constants.iter().map(constant_row).collect();
     let legend = &[("new", "fitted"), ("old", "start")];
     figure("The constants", "range", rows, legend)

@@ -8,15 +8,13 @@ pub mod run;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-#[cfg(feature = "command")]
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Template;
-use jsf_fit::goals::{
-    FitError, FitOptions, FitProgress, GoalFit, Recommendation, fit_goals, formulas_read,
-};
-use jsf_fit::wishes::{WishError, WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
+use jsf_fit::FitError;
+use jsf_fit::goals::{FitOptions, GoalFit, Recommendation, fit_goals, formulas_read};
+use jsf_fit::wishes::{WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::submission::object_or_server;
 use jsf_site::{FormulaText, Site, StartingUsage};
@@ -24,18 +22,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, object};
+use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, object};
 use crate::commands::check::set_command;
-use crate::commands::fit::goals_view::{chosen_values, goals_document, is_missed, within_in_words};
-use crate::given_formula::GivenFormula;
-use crate::log_options::{LogOptions, Watch, log_counts, read_text};
-#[cfg(feature = "command")]
-use crate::value_parsers::{number_within, seed};
+use crate::commands::fit::goals_view::{chosen_values, constants_section, goals_view, is_missed};
+use crate::questions::{LogOptions, Watch, log_counts, number_within, read_text, seed};
 use crate::view::document::{Column, Document, Fact, Section, Table, cells};
 use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, is_refused, verdict_sentence};
 use crate::view::words::significant;
-use crate::warnings::Warnings;
 
 /// The most formulas that a fit tries.
 const MAX_EVALUATIONS: usize = 1_000_000;
@@ -44,60 +37,53 @@ const MAX_EVALUATIONS: usize = 1_000_000;
 const MAX_WISHES_BYTES: usize = 4 << 20;
 
 /// What is wanted of a formula: either an order of the jobs that wait, or goals about a log.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct FitQuestion {
     /// Job A before job B; repeat it for several
     // the jobs of all pairs, one behind the other
     #[serde(deserialize_with = "pairs")]
-    #[cfg_attr(feature = "command", arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "goals"))]
-    pub(crate) prefer: Vec<String>,
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "goals")]
+    prefer: Vec<String>,
     /// The wanted order
     ///
     /// Ids of jobs, a line each, best first; blank lines between groups of equals; or `id,score` as
     /// CSV; - is standard input
     #[serde(deserialize_with = "wished_order")]
-    #[cfg_attr(feature = "command", arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(WishedOrder::File), value_hint = clap::ValueHint::FilePath, conflicts_with = "goals"))]
-    pub(crate) wishes: Option<WishedOrder>,
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(WishedOrder::File), value_hint = clap::ValueHint::FilePath, conflicts_with = "goals")]
+    wishes: Option<WishedOrder>,
     /// The goals for the waits of a log
     ///
     /// TOML as for `jsf simulate --goals`, with `[objective] minimise = "mean bounded_slowdown"`
     /// for what is to be as small as possible once the goals are met
-    #[cfg_attr(
-        feature = "command",
-        arg(long, value_name = "FILE", requires = "workload")
-    )]
-    pub(crate) goals: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "workload")]
+    goals: Option<PathBuf>,
     /// The log.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
-    pub(crate) log: LogOptions,
+    #[command(flatten)]
+    log: LogOptions,
     /// The formula in force
     ///
     /// With which the answer is compared [default: the site's, else first come, first served]
-    #[cfg_attr(
-        feature = "command",
-        arg(
-            long,
-            value_name = "FORMULA",
-            allow_hyphen_values = true,
-            requires = "goals"
-        )
+    #[arg(
+        long,
+        value_name = "FORMULA",
+        allow_hyphen_values = true,
+        requires = "goals"
     )]
-    pub(crate) old: Option<String>,
+    old: Option<String>,
     /// How constants are searched.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
-    pub(crate) search: SearchOptions,
+    #[command(flatten)]
+    search: SearchOptions,
     /// The usage that the entities of the log begin with; on a command line it is one of the site.
-    #[cfg_attr(feature = "command", arg(skip))]
-    pub(crate) usage: StartingUsage,
+    #[arg(skip)]
+    usage: StartingUsage,
 }
 
 /// Where the order that is wanted is.
 #[derive(Debug, Clone)]
-pub(crate) enum WishedOrder {
+enum WishedOrder {
     /// In a file.
     File(PathBuf),
     /// In the question: the ids of jobs, best first.
@@ -109,7 +95,7 @@ impl FitQuestion {
     ///
     /// # Errors
     /// Their file cannot be read, or does not have wishes.
-    pub(crate) fn wishes(&self) -> Result<Wishes, AnswerError> {
+    fn wishes(&self) -> Result<Wishes, AnswerError> {
         let mut wishes = Wishes::default();
         for pair in self.prefer.chunks_exact(2) {
             wishes.prefer(&pair[0], &pair[1]);
@@ -120,25 +106,20 @@ impl FitQuestion {
             // a file of wishes has an id in each line
             Some(WishedOrder::Ids(ids)) => ("wishes".to_owned(), ids.join("\n")),
         };
-        wishes.read(&name, &text).map_err(wish_error)?;
+        wishes.read(&name, &text)?;
         Ok(wishes)
-    }
-
-    /// The file of wishes.
-    #[cfg(feature = "command")]
-    pub(crate) fn wishes_file(&self) -> Option<&PathBuf> {
-        match &self.wishes {
-            Some(WishedOrder::File(path)) => Some(path),
-            _ => None,
-        }
     }
 }
 
-/// Why wishes cannot be met, or not be read.
-pub(crate) fn wish_error(error: WishError) -> AnswerError {
-    match error {
-        WishError::Site(error) => error.into(),
-        error => AnswerError::Question(error.message()),
+impl From<FitError> for AnswerError {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Site(error) => error.into(),
+            FitError::TooShort(why) => {
+                Self::question(format!("{why}; `force` (--force) fits it all the same"))
+            }
+            FitError::Unusable(why) => Self::question(why),
+        }
     }
 }
 
@@ -159,27 +140,26 @@ fn wished_order<'de, D: Deserializer<'de>>(given: D) -> Result<Option<WishedOrde
 }
 
 /// How constants are searched.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, clap::Args)]
 #[serde(default)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct SearchOptions {
     /// The part of the log that is not searched
     #[serde(deserialize_with = "part")]
-    #[cfg_attr(feature = "command", arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true))]
+    #[arg(long, value_name = "F", default_value_t = 0.33, value_parser = held_out, requires = "goals", hide_short_help = true)]
     pub held_out: f64,
     /// How many formulas are tried at most
     ///
     /// [default: 240 simulations, or 4000 rankings]
     #[serde(deserialize_with = "number_of_formulas")]
-    #[cfg_attr(feature = "command", arg(long, value_name = "N", value_parser = evaluations))]
+    #[arg(long, value_name = "N", value_parser = evaluations)]
     pub evaluations: Option<usize>,
     /// The seed of the random numbers
-    #[cfg_attr(feature = "command", arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, hide_short_help = true)]
     seed: u64,
     /// Fit to a short log
     ///
     /// Of less than eight weeks or 2000 jobs, though little can be learnt from it
-    #[cfg_attr(feature = "command", arg(long, requires = "goals"))]
+    #[arg(long, requires = "goals")]
     force: bool,
 }
 
@@ -217,14 +197,12 @@ fn number_of_formulas<'de, D: Deserializer<'de>>(given: D) -> Result<Option<usiz
 }
 
 /// Parses the part of the log that is not searched.
-#[cfg(feature = "command")]
 fn held_out(text: &str) -> Result<f64, String> {
     let expected = "a part of the log from 0.1 to 0.8, such as 0.33";
     number_within(text, 0.1..=0.8, expected)
 }
 
 /// Parses how many formulas are tried.
-#[cfg(feature = "command")]
 fn evaluations(text: &str) -> Result<usize, String> {
     let expected = format!("a number of formulas from 1 to {MAX_EVALUATIONS}, such as 200");
     number_within(text, 1..=MAX_EVALUATIONS, expected)
@@ -237,18 +215,18 @@ const OF_NAMES: &str = "JSF2";
 #[derive(Debug)]
 pub struct FitAnswer {
     /// The template.
-    pub(crate) template: String,
+    template: String,
     /// The fit.
-    pub(crate) fit: Fit,
+    fit: Fit,
     /// The command that sets the formula.
-    pub(crate) to_set: FormulaToSet,
+    pub to_set: FormulaToSet,
     /// What is doubtful about the fit, which its JSON has.
     pub warnings: Vec<String>,
 }
 
 /// Constants that meet what is wanted.
 #[derive(Debug)]
-pub(crate) enum Fit {
+enum Fit {
     /// An order of the jobs that wait.
     Wishes(WishFit),
     /// Goals about the waits of a log.
@@ -312,10 +290,7 @@ impl FitAnswer {
             seed: search.seed,
             evaluations: search.evaluations.unwrap_or(default.evaluations),
         };
-        let fit = fit_wishes(site, template, &wishes, &options, &mut |ended| {
-            watch(Some((ended.met, ended.total)))
-        });
-        let fit = fit.map_err(wish_error)?;
+        let fit = fit_wishes(site, template, &wishes, &options, watch)?;
         Ok(Self {
             template: template.text().to_owned(),
             to_set: FormulaToSet::new(site, &fit.formula, unmet_wishes(&fit)),
@@ -360,23 +335,7 @@ impl FitAnswer {
             warm_up: log.warm_up_seconds(),
             simulation: log.simulation(question.usage),
         };
-        let observer = |progress| {
-            watch(match progress {
-                FitProgress::Simulating => None,
-                FitProgress::Simulated {
-                    evaluations,
-                    planned,
-                } => Some((evaluations, planned)),
-            })
-        };
-        let fit = fit_goals(site, template, &workload, goals, &options, &observer);
-        let mut fit = fit.map_err(|error| match error {
-            FitError::Site(error) => error.into(),
-            FitError::TooShort { .. } => {
-                AnswerError::question(format!("{error}; `force` (--force) fits it all the same"))
-            }
-            error => AnswerError::question(error.to_string()),
-        })?;
+        let mut fit = fit_goals(site, template, &workload, goals, &options, watch)?;
         Ok(Self {
             template: template.text().to_owned(),
             to_set: FormulaToSet::new(site, &fit.formula, not_advised(&fit)),
@@ -430,9 +389,17 @@ impl Serialize for FitAnswer {
 
 impl Answer for FitAnswer {
     fn document(&self) -> Document<'_> {
-        match &self.fit {
-            Fit::Wishes(fit) => self.wishes_document(fit),
-            Fit::Goals(fit) => goals_document(self, fit),
+        let (headline, facts, sections) = match &self.fit {
+            Fit::Wishes(fit) => self.wishes_view(fit),
+            Fit::Goals(fit) => goals_view(self, fit),
+        };
+        Document {
+            command: "jsf fit",
+            title: "Weights for a job_sort_formula".to_owned(),
+            headline,
+            facts,
+            sections,
+            read_on: "jsf compare --new F --site DIR",
         }
     }
 }
@@ -464,7 +431,8 @@ impl FitAnswer {
         answer.serialize(serializer)
     }
 
-    fn wishes_document<'a>(&'a self, fit: &'a WishFit) -> Document<'a> {
+    /// The headline, the facts and the sections of constants that meet wishes.
+    fn wishes_view<'a>(&'a self, fit: &'a WishFit) -> (String, Vec<Fact>, Vec<Section<'a>>) {
         let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
         let mut facts = vec![
             Fact::new("template", self.template.trim_end()).in_full(),
@@ -474,7 +442,11 @@ impl FitAnswer {
         if !fit.is_complete {
             facts.push(Fact::new("interrupted", "the best so far"));
         }
-        let mut sections = vec![constants_section(fit), self.to_set.section()];
+        let within = "the same wishes are met from";
+        let mut sections = vec![
+            constants_section(&fit.parameters, within),
+            self.to_set.section(),
+        ];
         for (heading, pairs) in [
             ("wishes that contradict each other", &fit.wishes.conflict),
             (
@@ -492,14 +464,7 @@ impl FitAnswer {
         }
         let mut sentences = vec![headline(fit)];
         sentences.extend(self.to_set.warning());
-        Document {
-            command: "jsf fit",
-            title: "Weights for a job_sort_formula".to_owned(),
-            headline: sentences.join(" "),
-            facts,
-            sections,
-            read_on: "jsf compare --new F --site DIR",
-        }
+        (sentences.join(" "), facts, sections)
     }
 
     fn serialize_goals<S: Serializer>(
@@ -606,19 +571,6 @@ fn headline(fit: &WishFit) -> String {
         wishes.met,
         wishes.total
     )
-}
-
-fn constants_section(fit: &WishFit) -> Section<'_> {
-    let columns = [
-        Column::text("constant", 8),
-        Column::number("value", 5),
-        Column::text("the same wishes are met from", 10),
-    ];
-    let table = Table::new(columns, Vec::from_iter(&fit.parameters), |parameter| {
-        let value = parameter.value.to_string();
-        cells![&*parameter.name, value, within_in_words(parameter)]
-    });
-    Section::new("constants").table(table)
 }
 
 /// The most errors of a formula that are listed.

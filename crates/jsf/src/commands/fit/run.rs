@@ -4,14 +4,11 @@ use std::io::Write;
 
 use clap::{Arg, Args};
 
-use crate::cli::args::{AnswerArgs, FormulaArgs, FormulaOptions, ReportArgs};
-use crate::cli::formula::read_formula;
-use crate::cli::interrupt::watched;
-use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
+use crate::cli::args::{AnswerArgs, FormulaArgs, FormulaOptions, ReportArgs, read_formula};
+use crate::cli::messages::{answered, watched};
+use crate::cli::output::{CliError, Outcome, Output};
 use crate::cli::site::{SiteArgs, argument_of_log, readers_of_log, require_one_reader};
-use crate::commands::fit::{FitAnswer, FitQuestion};
+use crate::commands::fit::{FitAnswer, FitQuestion, WishedOrder};
 
 /// How the formula in force is given. A file of it has no option: the shell reads it.
 const OLD: FormulaOptions = FormulaOptions {
@@ -76,58 +73,64 @@ fn of_fit(argument: Arg) -> Arg {
     }
 }
 
-pub(crate) fn run(arguments: &FitArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let FitArgs {
-        formula,
-        question,
-        site: given_site,
-        ..
-    } = arguments;
-    let is_document = arguments.answer.format.is_document();
-    // standard input can be only one of the files
-    let before = [
-        ("the template", formula.file()),
-        ("--wishes", question.wishes_file().map(|path| &**path)),
-        ("--goals", question.goals.as_deref()),
-    ];
-    require_one_reader(&before, given_site, &readers_of_log(&question.log))?;
-    if !formula.is_given() {
-        return Err(CliError::usage(
-            "no template: give its text, such as '{a=1:0..50}*ncpus + eligible_time', or -f FILE",
-        ));
-    }
-    if question.goals.is_none() && question.wishes.is_none() && question.prefer.is_empty() {
-        return Err(CliError::usage(
-            "nothing is wanted: give --prefer or --wishes for the queue, or --goals and --workload for a log",
-        ));
-    }
-    let source = read_formula(formula, None)?;
-    let mut question = question.clone();
-    let site = if question.goals.is_some() {
-        given_site.open_for_log(None)?
-    } else {
-        given_site.open(None, None)?
-    };
-    given_site.show(&site, is_document);
-    question.usage = given_site.starting_usage();
-    if question.old.is_some() {
-        let given = FormulaArgs::new(OLD, &question.old, &None);
-        question.old = Some(read_formula(&given, None)?.text);
-    }
-    let (answer, warnings) = answered("fitting", is_document, |warnings, progress| {
-        let answer = FitAnswer::new(&site, source, &question, warnings, &watched(progress))?;
-        // a document has them
-        if !is_document {
-            warnings.add(answer.warnings.clone());
+impl FitArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let FitArgs {
+            formula,
+            question,
+            site: given_site,
+            ..
+        } = self;
+        let is_document = self.answer.format.is_document();
+        let wishes_file = match &question.wishes {
+            Some(WishedOrder::File(path)) => Some(path),
+            _ => None,
+        };
+        // standard input can be only one of the files
+        let before = [
+            ("the template", formula.file()),
+            ("--wishes", wishes_file.map(|path| &**path)),
+            ("--goals", question.goals.as_deref()),
+        ];
+        require_one_reader(&before, given_site, &readers_of_log(&question.log))?;
+        if !formula.is_given() {
+            return Err(CliError::usage(
+                "no template: give its text, such as '{a=1:0..50}*ncpus + eligible_time', or -f FILE",
+            ));
         }
-        Ok(answer)
-    })?;
-    let files = formula.formula_file.iter().chain(question.wishes_file());
-    let files = files.chain(&question.goals).chain(&question.log.workload);
-    Output {
-        page_file: arguments.report.page_file(vec![&site], files.collect()),
-        ..Output::new(arguments.answer, &warnings)
+        if question.goals.is_none() && question.wishes.is_none() && question.prefer.is_empty() {
+            return Err(CliError::usage(
+                "nothing is wanted: give --prefer or --wishes for the queue, or --goals and --workload for a log",
+            ));
+        }
+        let source = read_formula(formula, None)?;
+        let mut question = question.clone();
+        let site = if question.goals.is_some() {
+            given_site.open_for_log(None)?
+        } else {
+            given_site.open(None, None)?
+        };
+        given_site.show(&site, is_document);
+        question.usage = given_site.starting_usage();
+        if question.old.is_some() {
+            let given = FormulaArgs::new(OLD, &question.old, &None);
+            question.old = Some(read_formula(&given, None)?.text);
+        }
+        let (answer, warnings) = answered("fitting", is_document, |warnings, progress| {
+            let answer = FitAnswer::new(&site, source, &question, warnings, &watched(progress))?;
+            // a document has them
+            if !is_document {
+                warnings.add(answer.warnings.clone());
+            }
+            Ok(answer)
+        })?;
+        let files = formula.formula_file.iter().chain(wishes_file);
+        let files = files.chain(&question.goals).chain(&question.log.workload);
+        Output {
+            page_file: self.report.page_file(vec![&site], files.collect()),
+            ..Output::new(self.answer, &warnings)
+        }
+        .write(&answer, out)?;
+        Ok(Outcome::fine_if(answer.is_fine()))
     }
-    .write(&answer, out)?;
-    Ok(Outcome::fine_if(answer.is_fine()))
 }

@@ -19,7 +19,7 @@ use jsf_site::{ComparedQueue, FormulaText, WhatIf};
 use minijinja::context;
 use serde::Serialize;
 
-use crate::answer_formats::{Answer, object};
+use crate::answers::{Answer, object};
 use crate::commands::check::{CheckAnswer, set_command};
 use crate::commands::compare::{compared_rows, facts, headline, numbers, places};
 use crate::commands::shares::view::tree_section;

@@ -7,14 +7,12 @@ use clap::Args;
 use jsf_openpbs::submission::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
-use crate::cli::args::QueueArgs;
-use crate::cli::formula::{check_and_report, read_formula};
+use crate::answers::GivenFormula;
+use crate::cli::args::{QueueArgs, check_and_report, read_formula};
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::page_file::PageFile;
+use crate::cli::output::{CliError, Outcome, PageFile};
 use crate::cli::site::require_one_reader;
 use crate::commands::page::WhatIfPage;
-use crate::given_formula::GivenFormula;
 
 /// `jsf page`
 #[derive(Debug, Args)]
@@ -43,68 +41,70 @@ const MODULE: Option<&[u8]> = Some(include_bytes!(env!("JSF_PAGE_MODULE")));
 #[cfg(not(page_module))]
 const MODULE: Option<&[u8]> = None;
 
-/// `jsf page`
-pub(crate) fn run(arguments: &PageArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let Some(module) = MODULE else {
-        return Err(CliError::usage(
-            "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
+impl PageArgs {
+    /// `jsf page`
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let Some(module) = MODULE else {
+            return Err(CliError::usage(
+                "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
              sources, `bindings/wasm/build.sh` builds it and says how to build a jsf that carries it",
-        ));
-    };
-    let PageArgs {
-        queue:
-            QueueArgs {
-                formula,
-                site: given,
-                threshold,
-            },
-        out: path,
-    } = arguments;
-    require_one_reader(&[], given, &[("the formula", formula.file())])?;
-    // without the given formula, which is compared with that of the site
-    let site = given.open(None, *threshold)?;
-    let is_given = formula.is_given();
-    let in_force = match site.formula_text() {
-        Ok(in_force) => Some(in_force),
-        // the page then compares with the first formula that can be ranked
-        Err(SiteError::Missing(_)) if is_given => None,
-        Err(error) => return Err(error.into()),
-    };
-    let formula_file = &formula.formula_file;
-    let formula = match &in_force {
-        Some(in_force) if !is_given => in_force.clone(),
-        _ => read_formula(formula, None)?,
-    };
-    given.show(&site, true);
-    let (bundle, _) = answered("reading the jobs", false, |warnings, _| {
-        warnings.add(site.warnings());
-        let bundle = site.to_bundle()?;
-        warnings.add(bundle.warnings.clone());
-        Ok(bundle)
-    })?;
-    let formula = GivenFormula::new(formula, given.numbers);
-    let outcome = check_and_report(&site, &formula)?;
-    let page = WhatIfPage {
-        formula: formula.text().trim_end(),
-        in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
-        object: &object_or_server(in_force.as_ref().map_or("", |in_force| &in_force.before)),
-        warnings: &bundle.warnings,
-        bundle: &bundle.bytes,
-        module,
-    };
-    if is_stdin(path) {
-        page.write(out)?
-    } else {
-        let file = PageFile {
-            path,
-            sites: vec![&site],
-            read_files: formula_file.iter().collect(),
+            ));
         };
-        // before the page is made, which takes longer than to refuse its name
-        file.require_replaceable()?;
-        let mut bytes = Vec::new();
-        page.write(&mut bytes)?;
-        file.write(&bytes)?
+        let PageArgs {
+            queue:
+                QueueArgs {
+                    formula,
+                    site: given,
+                    threshold,
+                },
+            out: path,
+        } = self;
+        require_one_reader(&[], given, &[("the formula", formula.file())])?;
+        // without the given formula, which is compared with that of the site
+        let site = given.open(None, *threshold)?;
+        let is_given = formula.is_given();
+        let in_force = match site.formula_text() {
+            Ok(in_force) => Some(in_force),
+            // the page then compares with the first formula that can be ranked
+            Err(SiteError::Missing(_)) if is_given => None,
+            Err(error) => return Err(error.into()),
+        };
+        let formula_file = &formula.formula_file;
+        let formula = match &in_force {
+            Some(in_force) if !is_given => in_force.clone(),
+            _ => read_formula(formula, None)?,
+        };
+        given.show(&site, true);
+        let (bundle, _) = answered("reading the jobs", false, |warnings, _| {
+            warnings.add(site.warnings());
+            let bundle = site.to_bundle()?;
+            warnings.add(bundle.warnings.clone());
+            Ok(bundle)
+        })?;
+        let formula = GivenFormula::new(formula, given.numbers);
+        let outcome = check_and_report(&site, &formula)?;
+        let page = WhatIfPage {
+            formula: formula.text().trim_end(),
+            in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
+            object: &object_or_server(in_force.as_ref().map_or("", |in_force| &in_force.before)),
+            warnings: &bundle.warnings,
+            bundle: &bundle.bytes,
+            module,
+        };
+        if is_stdin(path) {
+            page.write(out)?
+        } else {
+            let file = PageFile {
+                path,
+                sites: vec![&site],
+                read_files: formula_file.iter().collect(),
+            };
+            // before the page is made, which takes longer than to refuse its name
+            file.require_replaceable()?;
+            let mut bytes = Vec::new();
+            page.write(&mut bytes)?;
+            file.write(&bytes)?
+        }
+        Ok(outcome)
     }
-    Ok(outcome)
 }

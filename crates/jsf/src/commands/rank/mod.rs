@@ -22,36 +22,35 @@ use jsf_openpbs::order::NotConsidered;
 use jsf_site::{JobsToRank, RankRequest, RankedQueue, Rule, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{CsvText, Each, guarded, object, write_in_order};
-use crate::given_formula::GivenFormula;
-use crate::job_filter::{JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows};
-#[cfg(feature = "command")]
-use crate::value_parsers::number_of_jobs;
+use crate::answers::{
+    AnswerError, CsvText, Each, GivenFormula, Warnings, guarded, object, write_in_order,
+};
+use crate::questions::{
+    JobFilter, NamedEntities, NamedJobs, NamedQueues, number_of_jobs, selected_rows,
+};
 use crate::view::words::clock_time;
-use crate::warnings::Warnings;
 
 /// A ranking, ready to be written.
 pub struct RankAnswer<'a> {
     site: &'a Site,
-    pub(crate) question: RankQuestion,
+    question: RankQuestion,
     /// The formula.
     pub given: GivenFormula,
     /// The ranked queue.
     pub queue: RankedQueue,
     /// The rank of each row, from 1; 0 for a job that the scheduler does not consider.
-    pub(crate) ranks: Vec<usize>,
+    ranks: Vec<usize>,
     /// The waiting rows that the scheduler does not consider, and why.
-    pub(crate) not_considered: HashMap<usize, NotConsidered>,
+    not_considered: HashMap<usize, NotConsidered>,
     /// The rows to show, in the order in which they are shown.
-    pub(crate) rows: Vec<usize>,
+    rows: Vec<usize>,
     /// The summands at the top of the formula, if they are shown with each job.
     summands: Option<Vec<Summand>>,
     /// The columns of `sprio`, which take the place of the summands: the name and the program of each.
     sprio: Vec<(String, Program)>,
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue, for
     /// a page.
-    pub(crate) groups: Option<Comparison>,
+    groups: Option<Comparison>,
     /// Made when it is asked for, as lines for programs do without it.
     checked: OnceLock<Checked>,
 }
@@ -137,7 +136,7 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// The summands that are shown.
-    pub(crate) fn terms(&self) -> Option<TermColumns<'_>> {
+    fn terms(&self) -> Option<TermColumns<'_>> {
         let mut terms = TermColumns::new(&self.queue.program, self.summands.as_ref()?);
         if !self.sprio.is_empty() {
             terms.sprio = &self.sprio;
@@ -147,7 +146,7 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// A job, with its rank in the whole order.
-    pub(crate) fn job(&self, row: usize) -> Job<'_> {
+    fn job(&self, row: usize) -> Job<'_> {
         let RankedQueue { table, ranking, .. } = &self.queue;
         let rank = match self.ranks[row] {
             0 => None,
@@ -200,7 +199,7 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// The inputs that are shown.
-    pub(crate) fn inputs(&self) -> &[Box<str>] {
+    fn inputs(&self) -> &[Box<str>] {
         if self.question.inputs {
             self.queue.program.inputs()
         } else {
@@ -209,7 +208,7 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// The texts of the summands that are shown.
-    pub(crate) fn term_texts(&self) -> Vec<&str> {
+    fn term_texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
         if let Some(terms) = self.terms() {
             for (_, text) in terms.parts() {
@@ -229,7 +228,7 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// Writes one JSON object per job.
-    pub(crate) fn write_ndjson(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn write_ndjson(&self, out: &mut dyn Write) -> io::Result<()> {
         write_in_order(&self.rows, out, |rows, text| {
             for &row in rows {
                 // every value of an answer can be serialised
@@ -257,7 +256,7 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// Writes comma-separated values as in RFC 4180.
-    pub(crate) fn write_csv(&self, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let mut header: Vec<String> = HEADER.split(',').map(str::to_owned).collect();
         for name in self.inputs() {
             header.push(guarded(name, cells).into_owned());
@@ -292,49 +291,49 @@ impl Serialize for RankAnswer<'_> {
 
 /// A job of a ranking.
 #[derive(Serialize)]
-pub(crate) struct Job<'a> {
-    pub(crate) rank: Option<usize>,
-    pub(crate) id: &'a str,
-    pub(crate) entity: &'a str,
-    pub(crate) queue: &'a str,
-    pub(crate) state: &'static str,
+struct Job<'a> {
+    rank: Option<usize>,
+    id: &'a str,
+    entity: &'a str,
+    queue: &'a str,
+    state: &'static str,
     /// The value that jobs are sorted by; in JSON null if it is not finite.
-    pub(crate) score: Option<f64>,
+    score: Option<f64>,
     /// Slurm's priority, as `squeue` prints it with `%Q`: 0 for a job that is held. Absent for
     /// another formula.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) value: Option<u32>,
+    value: Option<u32>,
     /// Python's `repr` of the value before it is rounded to float32.
-    pub(crate) exact: Option<String>,
+    exact: Option<String>,
     /// The digits that OpenPBS logs.
-    pub(crate) logged: Option<String>,
+    logged: Option<String>,
     #[serde(serialize_with = "serialize_error")]
-    pub(crate) error: Option<&'a ScoreError>,
-    pub(crate) considered: bool,
+    error: Option<&'a ScoreError>,
+    considered: bool,
     /// Why the job is not considered: `state`, `threshold`, `no shares`, `partition`,
     /// `routing queue` or `invalid`.
-    pub(crate) excluded: Option<&'static str>,
+    excluded: Option<&'static str>,
     /// The same in words.
-    pub(crate) reason: Option<String>,
+    reason: Option<String>,
     /// The inputs that are shown; a value is missing if the scheduler ignores the job and it was
     /// not read.
     #[serde(
         skip_serializing_if = "Vec::is_empty",
         serialize_with = "serialize_inputs"
     )]
-    pub(crate) inputs: Vec<(&'a str, Option<Value>)>,
+    inputs: Vec<(&'a str, Option<Value>)>,
     /// As in the explanation of a job; absent unless they are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) terms: Option<Vec<Term<'a>>>,
+    terms: Option<Vec<Term<'a>>>,
 }
 
 /// A summand of the formula.
 #[derive(Serialize)]
-pub(crate) struct Term<'a> {
-    pub(crate) span: Span,
-    pub(crate) text: &'a str,
+struct Term<'a> {
+    span: Span,
+    text: &'a str,
     /// Missing where the formula fails.
-    pub(crate) value: Option<Value>,
+    value: Option<Value>,
 }
 
 /// The summands of a formula, with their values for each job.
@@ -594,45 +593,41 @@ fn repr(value: Option<Value>) -> String {
 }
 
 /// Which jobs of the ranked queue are shown, and what of each.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct RankQuestion {
     /// Show only the first N jobs
-    #[cfg_attr(
-        feature = "command",
-        arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)
-    )]
+    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
     pub top: Option<usize>,
     /// The jobs to show.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
-    pub(crate) jobs: NamedJobs,
+    #[command(flatten)]
+    jobs: NamedJobs,
     /// Whose jobs are shown.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
-    pub(crate) entities: NamedEntities,
+    #[command(flatten)]
+    entities: NamedEntities,
     /// The queues whose jobs are shown.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
-    pub(crate) queues: NamedQueues,
+    #[command(flatten)]
+    queues: NamedQueues,
     /// Show the inputs of the formula for each job
-    #[cfg_attr(feature = "command", arg(long))]
+    #[arg(long)]
     pub inputs: bool,
     /// Show the summands of the formula for each job
     ///
     /// With their signs, as `sprio -l` does: added up they are the value
-    #[cfg_attr(feature = "command", arg(long))]
+    #[arg(long)]
     pub terms: bool,
     /// Whether a page shows the answer, which has the groups and the fair-share tree too.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub is_for_page: bool,
 }
 
 impl RankQuestion {
     /// The jobs to show.
-    pub(crate) fn filter(&self) -> JobFilter<'_> {
+    fn filter(&self) -> JobFilter<'_> {
         JobFilter {
             jobs: &self.jobs.job,
             entities: &self.entities.entity,

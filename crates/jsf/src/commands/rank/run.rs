@@ -4,21 +4,11 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::answer_formats::Format;
-use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, ReportArgs, format};
+use crate::answers::Format;
+use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, ReportArgs, formats};
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
-use crate::commands::rank::RankAnswer;
-use crate::commands::rank::RankQuestion;
-
-const FORMATS: [Format; 5] = [
-    Format::Human,
-    Format::Markdown,
-    Format::Json,
-    Format::Csv,
-    Format::Ndjson,
-];
+use crate::cli::output::{CliError, Outcome, Output};
+use crate::commands::rank::{RankAnswer, RankQuestion};
 
 /// `jsf rank`
 #[derive(Debug, Args)]
@@ -42,7 +32,7 @@ Examples:
       < examples/site/qstat.json
   jsf rank -f examples/formulas/pp718.txt --queue examples/site/qstat.json \\
       --sched-priv examples/site/sched_priv --entity lnovak --format csv",
-mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
+mut_arg("format", |given| given.value_parser(formats(&[Format::Csv, Format::Ndjson]))))]
 pub struct RankArgs {
     /// The queue and the formula.
     #[command(flatten)]
@@ -61,21 +51,24 @@ pub struct RankArgs {
     report: ReportArgs,
 }
 
-pub(crate) fn run(arguments: &RankArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let format = arguments.answer.format;
-    let (site, given) = arguments.queue.open(format)?;
-    let question = RankQuestion {
-        is_for_page: arguments.report.is_given(),
-        ..arguments.question.clone()
-    };
-    let (answer, warnings) = answered("ranking the jobs", format.is_document(), |warnings, _| {
-        RankAnswer::new(&site, given, question, warnings)
-    })?;
-    Output {
-        has_asked_rows: arguments.question.top.is_some(),
-        cells: arguments.csv.cells(),
-        page_file: arguments.report.page_file(vec![&site], Vec::new()),
-        ..Output::new(arguments.answer, &warnings)
+impl RankArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let format = self.answer.format;
+        let (site, given) = self.queue.open(format)?;
+        let question = RankQuestion {
+            is_for_page: self.report.is_given(),
+            ..self.question.clone()
+        };
+        let (answer, warnings) =
+            answered("ranking the jobs", format.is_document(), |warnings, _| {
+                RankAnswer::new(&site, given, question, warnings)
+            })?;
+        Output {
+            has_asked_rows: self.question.top.is_some(),
+            cells: self.csv.cells(),
+            page_file: self.report.page_file(vec![&site], Vec::new()),
+            ..Output::new(self.answer, &warnings)
+        }
+        .write_ranking(&answer, self.queue.site.on_error, out)
     }
-    .write_ranking(&answer, arguments.queue.site.on_error, out)
 }

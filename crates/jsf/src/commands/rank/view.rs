@@ -9,10 +9,9 @@ use job_sort_formula::rank::explain::nearest_double;
 use jsf_openpbs::amounts;
 use jsf_site::RankedQueue;
 
-use crate::answer_formats::{Answer, CsvText, Format};
+use crate::answers::{Answer, CsvText, Format, GivenFormula};
 use crate::commands::rank::{Job, RankAnswer};
 use crate::commands::shares::view::tree_section;
-use crate::given_formula::GivenFormula;
 use crate::view::charts::{Axis, Plot, StepLine};
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table, cells};
 use crate::view::findings::{brief_findings, drawn_findings, verdict_sentence};

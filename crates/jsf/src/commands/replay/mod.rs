@@ -9,12 +9,9 @@ use jsf_openpbs::log_comparison::{Cause, CauseKind, Difference, NotCaptured, Rep
 use jsf_site::{FileSource, Site};
 use serde::{Serialize, Serializer};
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, object};
-use crate::given_formula::GivenFormula;
+use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, object};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
-use crate::warnings::Warnings;
 
 /// The values in a log against those of a formula.
 #[derive(Debug)]

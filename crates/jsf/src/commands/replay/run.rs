@@ -6,14 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use jsf_site::FileSource;
 
-use crate::cli::args::{AnswerArgs, FormulaArgs};
-use crate::cli::formula::{check_and_report, read_formula};
+use crate::answers::GivenFormula;
+use crate::cli::args::{AnswerArgs, FormulaArgs, check_and_report, read_formula};
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
+use crate::cli::output::{CliError, Outcome, Output};
 use crate::cli::site::{SiteArgs, require_one_reader};
 use crate::commands::replay::ReplayAnswer;
-use crate::given_formula::GivenFormula;
 
 /// `jsf replay`
 #[derive(Debug, Args)]

@@ -8,12 +8,10 @@ pub(crate) mod view;
 use std::collections::BTreeMap;
 use std::iter;
 
-#[cfg(feature = "command")]
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use job_sort_formula::fairshare::{
     AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares,
 };
-#[cfg(feature = "command")]
 use jsf_openpbs::amounts::parse_duration;
 use jsf_site::{
     ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, SiteError,
@@ -22,41 +20,35 @@ use jsf_site::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Each, object};
-use crate::given_formula::GivenFormula;
-use crate::job_filter::{MAX_UNKNOWN, unknown_jobs_error};
-#[cfg(feature = "command")]
-use crate::value_parsers::listed_name;
-use crate::warnings::Warnings;
+use crate::answers::{AnswerError, Each, GivenFormula, Warnings, object};
+use crate::questions::{MAX_UNKNOWN, listed_name, unknown_jobs_error};
 
 /// Which entities are shown, under which policies, and what is assumed of their usage.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct SharesQuestion {
     /// Show only this entity or group
     ///
     /// With the group all below it. NAME where it is unique, else ACCOUNT/USER; USER:PARTITION for
     /// an association of one partition; separate several by commas, or repeat the option
     #[serde(rename = "entities")]
-    #[cfg_attr(feature = "command", arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name))]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = listed_name)]
     pub(crate) entity: Vec<String>,
     /// The entities with pending jobs
     ///
     /// For the ticket-based policy, named as for --entity [default: from --queue]
-    #[cfg_attr(feature = "command", arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name))]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = listed_name)]
     pub(crate) active: Vec<String>,
     /// What to assume about the usage.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     pub(crate) assumed: AssumedUsage,
     /// The policy; absent: the one in force. On a command line it is one of the site.
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub(crate) policy: Option<PolicyName>,
     /// Whether each policy is shown.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub(crate) has_all_policies: bool,
 }
 
@@ -72,7 +64,6 @@ impl SharesQuestion {
 }
 
 /// The options that assume another usage.
-#[cfg(feature = "command")]
 #[derive(Debug, clap::Args)]
 struct UsageOptions {
     /// What if: add usage to an entity
@@ -97,7 +88,6 @@ pub(crate) struct AssumedUsage {
     pub(crate) changes: Vec<UsageChange>,
 }
 
-#[cfg(feature = "command")]
 impl FromArgMatches for AssumedUsage {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let UsageOptions { charge, decay } = UsageOptions::from_arg_matches(matches)?;
@@ -119,7 +109,6 @@ impl FromArgMatches for AssumedUsage {
     }
 }
 
-#[cfg(feature = "command")]
 impl Args for AssumedUsage {
     fn augment_args(command: Command) -> Command {
         UsageOptions::augment_args(command)
@@ -130,7 +119,6 @@ impl Args for AssumedUsage {
     }
 }
 
-#[cfg(feature = "command")]
 fn parse_charge(text: &str) -> Result<UsageChange, String> {
     let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
     match amount.parse::<f64>() {
@@ -144,7 +132,6 @@ fn parse_charge(text: &str) -> Result<UsageChange, String> {
     }
 }
 
-#[cfg(feature = "command")]
 fn parse_decay(text: &str) -> Result<UsageChange, String> {
     parse_duration(text).map(UsageChange::Decay)
 }

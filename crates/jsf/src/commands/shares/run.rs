@@ -5,14 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{AnswerArgs, FormulaArgs, FormulaOptions, ReportArgs};
-use crate::cli::formula::read_formula;
+use crate::answers::GivenFormula;
+use crate::cli::args::{AnswerArgs, FormulaArgs, FormulaOptions, ReportArgs, read_formula};
 use crate::cli::messages::answered;
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
+use crate::cli::output::{CliError, Outcome, Output};
 use crate::cli::site::{PolicyArg, SiteArgs};
 use crate::commands::shares::{SharesAnswer, SharesQuestion};
-use crate::given_formula::GivenFormula;
 
 /// `jsf shares`
 #[derive(Debug, Args)]

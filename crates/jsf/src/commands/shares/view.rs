@@ -11,12 +11,11 @@ use jsf_openpbs::pbs_tree::MIN_USAGE;
 use jsf_site::{ComparedQueue, RankedQueue};
 use serde_json::Value;
 
-use crate::answer_formats::Answer;
+use crate::answers::{Answer, GivenFormula};
 use crate::commands::shares::{
     Change, PolicyView, SharesAnswer, depths, difference, end_of_path, excess, share_part, shares,
     usage_part,
 };
-use crate::given_formula::GivenFormula;
 use crate::view::charts::{Intervals, Row};
 use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
 use crate::view::sections::{MAX_LEVELS, branches, group_sections, move_cells, move_columns};
@@ -655,7 +654,7 @@ mod tests {
     use crate::view::document::TerminalStyle;
 
     /// The lines of the tables, as they are and with a charge, in a terminal of this width.
-    fn drawn(width: Option<usize>) -> [String; 2] {
+    fn drawn(width: usize) -> [String; 2] {
         let mut builder = TreeBuilder::new("root");
         let group = builder
             .add(builder.root(), Member::group("group1").shares(40))
@@ -716,12 +715,12 @@ mod tests {
 
     #[test]
     fn tables_drop_columns_until_they_fit() {
-        let [tree, changes] = drawn(None);
+        let [tree, changes] = drawn(usize::MAX);
         assert!(tree.contains("norm_shares") && changes.contains("before"));
         // no column for numbers that the policy does not have
         assert!(!tree.contains("tickets"), "{tree}");
         for width in 40..100 {
-            for text in drawn(Some(width)) {
+            for text in drawn(width) {
                 let rows = text
                     .lines()
                     .take_while(|line| !line.is_empty() && !line.starts_with("columns left out"));
@@ -733,7 +732,7 @@ mod tests {
                 );
             }
         }
-        let [tree, changes] = drawn(Some(50));
+        let [tree, changes] = drawn(50);
         assert!(
             tree.contains("columns left out: raw_shares, norm_shares, "),
             "{tree}"

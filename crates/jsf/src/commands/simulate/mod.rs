@@ -17,7 +17,6 @@ use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError};
 use jsf_openpbs::check::{Checked, Verdict};
-#[cfg(feature = "command")]
 use jsf_simulate::MAX_JOBS;
 use jsf_simulate::{
     ByKind, Difference, GoalState, Goals, GroupDifference, GroupStatistics, JudgedGoal, JudgedRun,
@@ -27,75 +26,72 @@ use jsf_simulate::{
 use jsf_site::{SimulatedQueue, SimulationOptions, Site, SiteError, StartingUsage, check_warm_up};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, CsvText, CsvWriter, Each, Format, guarded_names, object};
+use crate::answers::{
+    Answer, AnswerError, CsvText, CsvWriter, Each, Format, GivenFormula, Warnings, guarded_names,
+    object,
+};
 use crate::commands::simulate::view::{FailingJobs, is_fatal};
-use crate::given_formula::GivenFormula;
-use crate::log_options::{LogOptions, Watch, read_goals, require_doubles};
-#[cfg(feature = "command")]
-use crate::value_parsers::{number_within, seed};
+use crate::questions::{LogOptions, Watch, number_within, read_goals, require_doubles, seed};
 use crate::view::document::Document;
 use crate::view::words::{printable, waiting_time};
-use crate::warnings::Warnings;
 
 /// The log, how it is run through time, and what is told of it.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct SimulateQuestion {
     /// The log.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     pub(crate) log: LogOptions,
     /// Instead of a log, generate this many jobs
     ///
     /// They are plausible for the machine, after the model of Lublin and Feitelson (2003)
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(long, value_name = "JOBS", requires = "processors", value_parser = generated_jobs))]
+    #[arg(long, value_name = "JOBS", requires = "processors", value_parser = generated_jobs)]
     pub generate: Option<usize>,
     /// With --generate: the load
     ///
     /// The fraction of the machine that the jobs would hold if none waited
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load, hide_short_help = true))]
+    #[arg(long, value_name = "F", default_value_t = 0.9, requires = "generate", value_parser = load, hide_short_help = true)]
     pub load: f64,
     /// With --generate: the seed
     ///
     /// The seed of the random numbers
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed, hide_short_help = true))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "generate", value_parser = seed, hide_short_help = true)]
     pub seed: u64,
     /// Judge the waits by the goals in this file
     ///
     /// TOML with a `[[goal]]` each: name, jobs (a condition such as `walltime <= 3600`), queue,
     /// entity or group, measure, statistic, at_most or at_least; exit code 1 if the (new) formula
     /// misses one
-    #[cfg_attr(feature = "command", arg(long, value_name = "FILE"))]
+    #[arg(long, value_name = "FILE")]
     pub goals: Option<PathBuf>,
     /// Replace the names of entities and groups
     ///
     /// By u1, u2 … and g1, g2 … in everything that is written; warnings and errors about the files
     /// of the site, which may quote their names, are hidden
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(long))]
+    #[arg(long)]
     pub anonymise: bool,
     /// Compare the waits with those in the log
     ///
     /// Report how far the simulated waits differ from those in the log, to judge the simulation
     /// under the formula that was in force
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"]))]
+    #[arg(long, conflicts_with_all = ["old", "new", "old_file", "new_file", "generate"])]
     pub validate: bool,
     /// The usage that the entities begin with; on a command line it is one of the site.
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub(crate) usage: StartingUsage,
     /// What becomes of jobs for which the formula fails, as the site has it.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub(crate) on_error: OnError,
     /// Whose rules the policy of the site follows.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub(crate) rules: PolicyRules,
 }
 
@@ -106,13 +102,11 @@ impl SimulateQuestion {
     }
 }
 
-#[cfg(feature = "command")]
 fn generated_jobs(text: &str) -> Result<usize, String> {
     let expected = format!("a number of jobs from 1 to {MAX_JOBS}");
     number_within(text, 1..=MAX_JOBS, expected)
 }
 
-#[cfg(feature = "command")]
 fn load(text: &str) -> Result<f64, String> {
     number_within(
         text,

@@ -10,38 +10,28 @@ use clap::{Arg, Args};
 use job_sort_formula::Formula;
 use job_sort_formula::rank::{OldNew, OnError};
 use jsf_simulate::{Difference, GoalState, JudgedGoal, Shake, Summary, Workload};
-use jsf_site::{FileSource, FormulaText, Role, SimulatedQueue, Site, SiteError};
+use jsf_site::{FormulaText, Role, SimulatedQueue, Site, SiteError};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use crate::answer_formats::{Answer, CsvText, CsvWriter, Format, object};
-use crate::cli::args::{AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, TwoFormulas, format};
-use crate::cli::formula::read_formula;
-use crate::cli::interrupt::{
-    end_simulation_at_interrupt, on_all_cores, until_interrupted, watched,
+use crate::answers::{Answer, CsvText, CsvWriter, Format, GivenFormula, object};
+use crate::cli::args::{
+    AnswerArgs, CsvArgs, FormulaArgs, ReportArgs, TwoFormulas, formats, read_formula,
 };
-use crate::cli::messages::{answered, print_message, warn};
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
-use crate::cli::site::{SiteArgs, argument_of_log, readers_of_log, require_one_reader};
+use crate::cli::messages::{
+    answered, end_simulation_at_interrupt, on_all_cores, print_message, until_interrupted, warn,
+    watched,
+};
+use crate::cli::output::{CliError, Outcome, Output};
+use crate::cli::site::{SiteArgs, argument_of_log, kept, readers_of_log, require_one_reader};
 use crate::commands::compare::run::{NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula};
 use crate::commands::simulate::{
     SimulateQuestion, SimulatedLog, SimulatedSide, SimulationAnswer, meets_goals, without_names,
 };
-use crate::given_formula::GivenFormula;
-use crate::log_options::log_counts;
-use crate::value_parsers::number_within;
+use crate::questions::{log_counts, number_within};
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
-use crate::view::goals::not_judged;
+use crate::view::sections::not_judged;
 use crate::view::words::{count, duration, grouped_count, percent, significant};
-
-const FORMATS: [Format; 5] = [
-    Format::Human,
-    Format::Markdown,
-    Format::Json,
-    Format::Csv,
-    Format::Swf,
-];
 
 /// `jsf simulate`
 #[derive(Debug, Args)]
@@ -106,7 +96,7 @@ pub struct SimulateArgs {
 /// An argument of several commands as a simulation has it.
 fn of_simulation(argument: Arg) -> Arg {
     match argument.get_id().as_str() {
-        "format" => argument.value_parser(format(&FORMATS)),
+        "format" => argument.value_parser(formats(&[Format::Csv, Format::Swf])),
         "old" => argument
             .help("The formula before a change")
             .long_help("The formula before a change [default: FORMULA, or the site's]"),
@@ -211,11 +201,7 @@ fn open_site(arguments: &SimulateArgs) -> Result<Site, CliError> {
             "--queue has no effect in a simulation, whose jobs are those of --workload",
         ));
     }
-    let formula = arguments.formula.file();
-    // as a file of the site it is read once, though it may be standard input
-    let formula = formula
-        .map(|path| FileSource::from(path).kept())
-        .transpose()?;
+    let formula = kept(arguments.formula.file())?;
     let site = arguments.site.open_for_log(formula);
     let site = site.map_err(|error| match error {
         CliError::Site(error) => without_names(&arguments.question, error).into(),

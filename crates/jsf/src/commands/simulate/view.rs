@@ -18,17 +18,16 @@ use jsf_simulate::{
 };
 use jsf_site::{PolicyName, SimulatedQueue};
 
+use crate::answers::GivenFormula;
 use crate::commands::simulate::wait_tables::{
     all_jobs_section, class_sections, difference_sections, jobs_section, periods_section,
     shares_section, start_values_section,
 };
 use crate::commands::simulate::{SimulatedSide, SimulationAnswer};
-use crate::given_formula::GivenFormula;
-use crate::log_options::left_out_and_assumed;
+use crate::questions::left_out_and_assumed;
 use crate::view::document::{Document, Fact, Section};
 use crate::view::findings::{brief_findings, drawn_findings_of_sides, verdict_sentence};
-use crate::view::goals::{goals_section, unmet};
-use crate::view::sections::{facts_of, without_most, without_words};
+use crate::view::sections::{facts_of, goals_section, unmet, without_most, without_words};
 use crate::view::words::{
     capitalised, count, duration, first_few, first_few_quoted, grouped_count, grouped_number,
     part_of_jobs, percent, rough_duration, signed_rough_duration, signed_significant, significant,

@@ -9,23 +9,20 @@ use std::io::{self, Write};
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::SEARCH_WORK;
-use jsf_openpbs::amounts::NumberMode;
-#[cfg(feature = "command")]
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::amounts::{NumberMode, parse_duration};
 use jsf_site::{JobTrajectory, RankRequest, RankedQueue, Site, Trajectory};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::answer_error::AnswerError;
-use crate::answer_formats::{Answer, CsvText, CsvWriter, Each, Format, guarded, object};
+use crate::answers::{
+    Answer, AnswerError, CsvText, CsvWriter, Each, Format, GivenFormula, Warnings, guarded, object,
+};
 use crate::commands::rank::{rank_jobs, read_jobs};
-use crate::given_formula::GivenFormula;
-use crate::job_filter::{NamedJobs, named_rows};
+use crate::questions::{NamedJobs, named_rows};
 use crate::view::charts::{Axis, Layout, Plot, StepLine};
 use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table, cells};
 use crate::view::sections::rule_facts;
 use crate::view::words::{count, grouped_number, ordinal, waiting_time};
-use crate::warnings::Warnings;
 
 /// A trajectory, ready to be written.
 #[derive(Debug)]
@@ -35,7 +32,7 @@ pub struct TrajectoryAnswer {
     /// The ranked queue.
     pub queue: RankedQueue,
     /// What is written.
-    pub(crate) trajectory: Trajectory,
+    trajectory: Trajectory,
 }
 
 impl TrajectoryAnswer {
@@ -387,13 +384,12 @@ const COLOURS: [&str; 8] = [
 const MAX_FOLLOWED: u32 = 8784 * 3600;
 
 /// Which jobs are followed, and for how long.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "command", derive(clap::Args))]
 pub struct TrajectoryQuestion {
     /// The jobs.
     #[serde(flatten)]
-    #[cfg_attr(feature = "command", command(flatten))]
+    #[command(flatten)]
     pub jobs: NamedJobs,
     /// How long to follow the jobs
     ///
@@ -401,11 +397,11 @@ pub struct TrajectoryQuestion {
     /// minute to a year (8784 hours)
     // in seconds
     #[serde(deserialize_with = "seconds_of_hours")]
-    #[cfg_attr(feature = "command", arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true))]
+    #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
     pub hours: u32,
     /// The most work of following the jobs.
     #[serde(skip)]
-    #[cfg_attr(feature = "command", arg(skip))]
+    #[arg(skip)]
     pub work: Option<u64>,
 }
 
@@ -421,7 +417,6 @@ fn seconds_of_hours<'de, D: Deserializer<'de>>(given: D) -> Result<u32, D::Error
 
 /// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other
 /// durations.
-#[cfg(feature = "command")]
 fn followed_seconds(text: &str) -> Result<u32, String> {
     let is_decimal = text
         .bytes()
@@ -439,7 +434,7 @@ fn followed_seconds(text: &str) -> Result<u32, String> {
     }
 }
 
-#[cfg(all(test, feature = "command"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -4,21 +4,11 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::answer_formats::Format;
-use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, format};
+use crate::answers::Format;
+use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, formats};
 use crate::cli::messages::{answered, show_rankings};
-use crate::cli::outcome::{CliError, Outcome};
-use crate::cli::output::Output;
-use crate::commands::trajectory::TrajectoryAnswer;
-use crate::commands::trajectory::TrajectoryQuestion;
-
-const FORMATS: [Format; 5] = [
-    Format::Human,
-    Format::Markdown,
-    Format::Json,
-    Format::Csv,
-    Format::Svg,
-];
+use crate::cli::output::{CliError, Outcome, Output};
+use crate::commands::trajectory::{TrajectoryAnswer, TrajectoryQuestion};
 
 /// `jsf trajectory`
 #[derive(Debug, Args)]
@@ -38,7 +28,7 @@ Examples:
       --job 184598,184127 --hours 3d --format csv
   jsf trajectory --site examples/site --job 184277 --format markdown",
 mut_arg("job", |job| job.required(true)),
-mut_arg("format", |given| given.value_parser(format(&FORMATS))))]
+mut_arg("format", |given| given.value_parser(formats(&[Format::Csv, Format::Svg]))))]
 pub struct TrajectoryArgs {
     /// The queue and the formula.
     #[command(flatten)]
@@ -54,22 +44,24 @@ pub struct TrajectoryArgs {
     csv: CsvArgs,
 }
 
-pub(crate) fn run(arguments: &TrajectoryArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let format = arguments.answer.format;
-    let (site, given) = arguments.queue.open(format)?;
-    let (answer, warnings) =
-        answered("following the jobs", format.is_document(), |warnings, _| {
-            TrajectoryAnswer::new(&site, given, &arguments.question, warnings)
-        })?;
-    show_rankings(&answer, format, arguments.queue.site.on_error);
-    // of no job there is nothing to see, and a warning says why
-    let is_seen = format.is_document() || format == Format::Svg;
-    if !is_seen || !answer.trajectory.jobs.is_empty() {
-        Output {
-            cells: arguments.csv.cells(),
-            ..Output::new(arguments.answer, &warnings)
+impl TrajectoryArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let format = self.answer.format;
+        let (site, given) = self.queue.open(format)?;
+        let (answer, warnings) =
+            answered("following the jobs", format.is_document(), |warnings, _| {
+                TrajectoryAnswer::new(&site, given, &self.question, warnings)
+            })?;
+        show_rankings(&answer, format, self.queue.site.on_error);
+        // of no job there is nothing to see, and a warning says why
+        let is_seen = format.is_document() || format == Format::Svg;
+        if !is_seen || !answer.trajectory.jobs.is_empty() {
+            Output {
+                cells: self.csv.cells(),
+                ..Output::new(self.answer, &warnings)
+            }
+            .write(&answer, out)?;
         }
-        .write(&answer, out)?;
+        Ok(Outcome::of_answer(&answer))
     }
-    Ok(Outcome::of_answer(&answer))
 }

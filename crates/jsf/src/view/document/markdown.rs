@@ -63,7 +63,7 @@ fn write_block(block: &Block<'_>, most: usize, out: &mut dyn Write) -> io::Resul
         Block::Drawn(drawing) => write_fenced(
             &drawing(DrawingStyle {
                 coloured: false,
-                width: Some(DRAWING_WIDTH),
+                width: DRAWING_WIDTH,
             }),
             out,
         ),

@@ -113,8 +113,8 @@ pub enum Block<'a> {
 pub struct DrawingStyle {
     /// Whether to use a terminal's colours.
     pub coloured: bool,
-    /// The number of characters in a line; `None`: as many as needed.
-    pub width: Option<usize>,
+    /// The number of characters in a line; `usize::MAX`: as many as needed.
+    pub width: usize,
 }
 
 /// A chart as an SVG element for either width of a screen.

@@ -24,18 +24,32 @@ const MAX_CELL_LINES: usize = 6;
 /// every other row.
 const MAX_PADDED: usize = 200;
 
-/// How a terminal shows a document.
-#[derive(Debug, Clone, Copy, Default)]
+/// How a terminal shows a document. A width or a height of `usize::MAX` is no limit.
+#[derive(Debug, Clone, Copy)]
 pub struct TerminalStyle {
-    /// The number of characters in a line of a table; `None`: as many as needed.
-    pub table_width: Option<usize>,
-    /// The number of characters in a line of a sentence; `None`: as many as needed.
-    pub prose_width: Option<usize>,
-    /// The number of lines of the first screen, `usize::MAX` for all its rows; `None`: the document
-    /// in full.
-    pub height: Option<usize>,
+    /// The number of characters in a line of a table.
+    pub table_width: usize,
+    /// The number of characters in a line of a sentence.
+    pub prose_width: usize,
+    /// The number of lines of the first screen.
+    pub height: usize,
+    /// Whether everything is shown, and not the first screen alone.
+    pub is_full: bool,
     /// Whether to use colours.
     pub coloured: bool,
+}
+
+impl Default for TerminalStyle {
+    /// Everything, without limits and colours.
+    fn default() -> Self {
+        Self {
+            table_width: usize::MAX,
+            prose_width: usize::MAX,
+            height: usize::MAX,
+            is_full: true,
+            coloured: false,
+        }
+    }
 }
 
 impl TerminalStyle {
@@ -50,40 +64,13 @@ impl TerminalStyle {
         Ok(())
     }
 
-    /// The answer, in bold where there are colours.
-    fn headline(self, document: &Document<'_>) -> Vec<String> {
-        let mut lines = self.prose(&document.headline);
-        if self.coloured {
-            for line in &mut lines {
-                *line = format!("\u{1b}[1m{line}\u{1b}[0m");
-            }
-        }
-        lines
-    }
-
-    /// The lines of a block that is no table.
-    fn block(self, block: &Block<'_>) -> Vec<String> {
-        match block {
-            Block::Prose(text) => self.prose(text),
-            Block::List(items) => items.iter().flat_map(|item| self.prose(item)).collect(),
-            Block::Drawn(draw) => {
-                let drawn = draw(DrawingStyle {
-                    coloured: self.coloured,
-                    width: self.prose_width,
-                });
-                drawn.lines().map(str::to_owned).collect()
-            }
-            Block::Table(_) | Block::Formulas(_) | Block::Chart(_) => Vec::new(),
-        }
-    }
-
-    /// A sentence in lines of the width, if there is a limit.
+    /// A sentence in lines of the width.
     fn prose(self, text: &str) -> Vec<String> {
         let text = printable(text);
-        match self.prose_width {
-            Some(width) if text.width() > width => wrapped(&text, width),
-            _ => vec![text.into_owned()],
+        if text.width() > self.prose_width {
+            return wrapped(&text, self.prose_width);
         }
+        vec![text.into_owned()]
     }
 
     /// The headings below each other, and their texts beside them.
@@ -98,8 +85,7 @@ impl TerminalStyle {
             }
         }
         let indent = widest + 1;
-        let width = self.prose_width.unwrap_or(usize::MAX);
-        let width = width.saturating_sub(indent).max(MIN_WRAPPED);
+        let width = self.prose_width.saturating_sub(indent).max(MIN_WRAPPED);
         let mut shown = Vec::new();
         for Fact { heading, lines, .. } in facts {
             let mut label = heading.clone();
@@ -160,14 +146,10 @@ struct Layout {
 }
 
 impl Layout {
-    /// Fits the columns into `limit` characters, if there is a limit: columns of text become
+    /// Fits the columns into `limit` characters: columns of text become
     /// narrower, then the last column is wrapped, then whole columns are dropped. `sample` are the
     /// cells of the first rows.
-    fn new(
-        columns: Vec<Column>,
-        sample: impl Iterator<Item = Vec<String>>,
-        limit: Option<usize>,
-    ) -> Self {
+    fn new(columns: Vec<Column>, sample: impl Iterator<Item = Vec<String>>, limit: usize) -> Self {
         let headings = columns.iter().map(|column| column.heading.width());
         let mut widths: Vec<usize> = headings.collect();
         for cells in sample {
@@ -179,11 +161,9 @@ impl Layout {
         let mut layout = Self {
             columns,
             widths: widths.into_iter().map(Some).collect(),
-            is_limited: limit.is_some(),
+            is_limited: limit < usize::MAX,
         };
-        if let Some(limit) = limit {
-            layout.fit(limit);
-        }
+        layout.fit(limit);
         layout
     }
 
@@ -358,67 +338,48 @@ const MIN_ROWS: usize = 3;
 /// A text of a fact keeps at least so many lines, if it has them.
 const MIN_LINES: usize = 2;
 
-/// A section as lines.
-struct DrawnSection<'d, 'a> {
-    section: &'d Section<'a>,
-    lines: Vec<String>,
-    /// How many rows of its tables and lists are left out.
-    left_out: usize,
-}
-
-impl<'d, 'a> DrawnSection<'d, 'a> {
-    /// The section with at most so many rows of each of its tables, three at least, and two fewer of
-    /// each of its lists.
-    fn new(section: &'d Section<'a>, style: TerminalStyle, rows: usize) -> Self {
-        let mut lines = vec![String::new()];
-        let mut left_out = 0;
-        let heading = section.text_heading();
-        if !heading.is_empty() {
-            lines.extend(style.prose(heading));
-        }
-        for block in &section.blocks {
-            match block {
-                Block::Table(table) => {
-                    let shown = shown_rows(table, rows);
-                    left_out += table.len() - shown.len();
-                    let (drawn, dropped) = style.table(table, &shown);
-                    lines.extend(drawn);
-                    if (table.names_dropped || style.height.is_none()) && !dropped.is_empty() {
-                        let dropped = dropped.join(", ");
-                        let note = format!("columns left out: {dropped}; --wide shows all");
-                        lines.extend(style.prose(&note));
-                    }
+/// A section as lines, with at most so many rows of each of its tables, three at least, and two
+/// fewer of each of its lists; and how many rows of both are left out.
+fn drawn(section: &Section<'_>, style: TerminalStyle, rows: usize) -> (Vec<String>, usize) {
+    let mut lines = vec![String::new()];
+    let mut left_out = 0;
+    let heading = section.text_heading();
+    if !heading.is_empty() {
+        lines.extend(style.prose(heading));
+    }
+    for block in &section.blocks {
+        match block {
+            Block::Table(table) => {
+                let shown = shown_rows(table, rows);
+                left_out += table.len() - shown.len();
+                let (drawn, dropped) = style.table(table, &shown);
+                lines.extend(drawn);
+                if (table.names_dropped || style.is_full) && !dropped.is_empty() {
+                    let dropped = dropped.join(", ");
+                    let note = format!("columns left out: {dropped}; --wide shows all");
+                    lines.extend(style.prose(&note));
                 }
-                Block::List(items) => {
-                    // a warning is understood without the others, a row of a table is not
-                    let shown = items.len().min(rows - (MIN_ROWS - 1));
-                    left_out += items.len() - shown;
-                    for item in &items[..shown] {
-                        lines.extend(style.prose(item));
-                    }
-                }
-                _ => lines.extend(style.block(block)),
             }
-        }
-        Self {
-            section,
-            lines,
-            left_out,
+            Block::List(items) => {
+                // a warning is understood without the others, a row of a table is not
+                let shown = items.len().min(rows - (MIN_ROWS - 1));
+                left_out += items.len() - shown;
+                for item in &items[..shown] {
+                    lines.extend(style.prose(item));
+                }
+            }
+            Block::Prose(text) => lines.extend(style.prose(text)),
+            Block::Drawn(draw) => {
+                let drawn = draw(DrawingStyle {
+                    coloured: style.coloured,
+                    width: style.prose_width,
+                });
+                lines.extend(drawn.lines().map(str::to_owned));
+            }
+            Block::Formulas(_) | Block::Chart(_) => {}
         }
     }
-
-    /// The section with as many rows as fit into its lines and so many more.
-    fn with_more(self, style: TerminalStyle, spare: usize) -> Self {
-        let most = self.lines.len() + spare;
-        // a row has several lines where its last cell is wrapped
-        for rows in (MIN_ROWS + 1..=MIN_ROWS + spare).rev() {
-            let longer = Self::new(self.section, style, rows);
-            if longer.lines.len() <= most {
-                return longer;
-            }
-        }
-        self
-    }
+    (lines, left_out)
 }
 
 /// What a section that is left out is called.
@@ -461,9 +422,16 @@ fn shown_rows(table: &Table<'_>, most: usize) -> Vec<usize> {
 
 /// The lines of the first screen, or of the document in full.
 fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String> {
-    let is_full = style.height.is_none();
-    let height = style.height.unwrap_or(usize::MAX);
-    let mut lines = style.headline(document);
+    let TerminalStyle {
+        height, is_full, ..
+    } = style;
+    let mut lines = style.prose(&document.headline);
+    if style.coloured {
+        for line in &mut lines {
+            // bold
+            *line = format!("\u{1b}[1m{line}\u{1b}[0m");
+        }
+    }
     let mut hidden = Vec::new();
     let mut facts = Vec::new();
     for fact in &document.facts {
@@ -490,74 +458,83 @@ fn lines(style: TerminalStyle, document: &Document<'_>) -> Vec<String> {
     // one line says what is left out
     let most = height.saturating_sub(lines.len() + 1);
     let end = lines.len().saturating_add(most);
-    let mut left_out = 0;
-    for drawn in fitted(style, &first, most, &mut others) {
-        lines.extend(drawn.lines);
-        left_out += drawn.left_out;
-    }
+    let (shown, left_out) = fitted(style, &first, most, &mut others);
+    lines.extend(shown);
     // the first section is kept however long it is
     lines.truncate(end);
-    hidden.extend(others.into_iter().map(|section| name(section).to_owned()));
+    for section in document.text_sections() {
+        if others.iter().any(|other| std::ptr::eq(*other, section)) {
+            hidden.push(name(section).to_owned());
+        }
+    }
     if !is_full {
         lines.extend(style.footer(left_out, hidden, document.read_on));
     }
     lines
 }
 
-/// The sections that fit into `most` lines: each has its fewest rows before the first ones have more.
-/// Of the others, which `hidden` gets, a line is shown if they have one that replaces them.
+/// The lines of the sections that fit into `most` of them, and how many rows are left out: each has
+/// its fewest rows before the first ones have more. Of the others, which `hidden` gets, a line is
+/// shown if they have one that replaces them.
 fn fitted<'d, 'a>(
     style: TerminalStyle,
     sections: &[&'d Section<'a>],
     most: usize,
     hidden: &mut Vec<&'d Section<'a>>,
-) -> Vec<DrawnSection<'d, 'a>> {
-    let is_limited = style.height.is_some_and(|height| height < usize::MAX);
+) -> (Vec<String>, usize) {
+    let is_limited = style.height < usize::MAX;
     let fewest = if is_limited { MIN_ROWS } else { usize::MAX };
     // a finding that is not drawn has a line at least
     let mut reserved = sections.iter().filter(|one| !one.brief.is_empty()).count();
     let mut used = 0;
-    let mut drawn: Vec<DrawnSection<'_, '_>> = Vec::new();
-    for section in sections {
+    let mut shown = Vec::new();
+    for &section in sections {
         let brief = usize::from(!section.brief.is_empty());
         reserved -= brief;
-        let mut shown = DrawnSection::new(section, style, fewest);
-        if !drawn.is_empty() && used + shown.lines.len() + reserved > most {
+        let (mut lines, mut left_out) = drawn(section, style, fewest);
+        if !shown.is_empty() && used + lines.len() + reserved > most {
             hidden.push(section);
-            shown.lines = vec![style.cut(&section.brief); brief];
-            shown.left_out = 0;
+            lines = vec![style.cut(&section.brief); brief];
+            left_out = 0;
         }
-        used += shown.lines.len();
-        drawn.push(shown);
+        used += lines.len();
+        shown.push((section, lines, left_out));
     }
-    if !is_limited {
-        return drawn;
+    let mut spare = if is_limited {
+        most.saturating_sub(used)
+    } else {
+        0
+    };
+    let mut all = Vec::new();
+    let mut all_left_out = 0;
+    for (section, mut lines, mut left_out) in shown {
+        let room = lines.len() + spare;
+        // of a row with several lines, where its last cell is wrapped, there is room for fewer
+        let mut more = (MIN_ROWS + 1..=MIN_ROWS + spare).rev();
+        while left_out > 0
+            && let Some(rows) = more.next()
+        {
+            let (longer, still_left_out) = drawn(section, style, rows);
+            if longer.len() <= room {
+                (lines, left_out) = (longer, still_left_out);
+                break;
+            }
+        }
+        spare = room - lines.len();
+        all.extend(lines);
+        all_left_out += left_out;
     }
-    let mut spare = most.saturating_sub(used);
-    let mut grown = Vec::new();
-    for shown in drawn {
-        let before = shown.lines.len();
-        let shown = if shown.left_out > 0 {
-            shown.with_more(style, spare)
-        } else {
-            shown
-        };
-        spare -= shown.lines.len() - before;
-        grown.push(shown);
-    }
-    grown
+    (all, all_left_out)
 }
 
 /// A fact whose long texts are cut to their part of `height` lines, so that a long formula leaves
 /// room for what it does. Adds what is cut to `hidden`.
 fn shortened(style: TerminalStyle, fact: &Fact, height: usize, hidden: &mut Vec<String>) -> Fact {
     let mut fact = fact.clone();
-    let Some(width) = style.prose_width else {
-        return fact;
-    };
     let lines = (height / fact.lines.len().max(1)).max(MIN_LINES);
-    // the height is `usize::MAX` where lines are not limited
-    let most = lines.saturating_mul(width.saturating_sub(fact.heading.width() + 2));
+    let width = style.prose_width.saturating_sub(fact.heading.width() + 2);
+    // both may have no limit
+    let most = lines.saturating_mul(width);
     let mut is_cut = false;
     for text in &mut fact.lines {
         if text.width() > most {
@@ -598,10 +575,10 @@ impl TerminalStyle {
     /// A line of at most the terminal's width, with an ellipsis where it is cut.
     fn cut(self, line: &str) -> String {
         let line = printable(line);
-        match self.prose_width {
-            Some(width) if line.width() > width => cut(&line, width),
-            _ => line.into_owned(),
+        if line.width() > self.prose_width {
+            return cut(&line, self.prose_width);
         }
+        line.into_owned()
     }
 }
 
@@ -624,7 +601,7 @@ mod tests {
         cells.map(str::to_owned).to_vec()
     }
 
-    fn drawn(rows: &[Vec<String>], limit: Option<usize>) -> (String, Vec<String>) {
+    fn fitted_rows(rows: &[Vec<String>], limit: usize) -> (String, Vec<String>) {
         let layout = Layout::new(columns(), rows[..1].iter().cloned(), limit);
         let mut lines = Vec::new();
         layout.push_heading(&mut lines);
@@ -644,7 +621,10 @@ rank  job         queue  mem (kb)  note
    1  12.kestrel  workq   1048576  error: a
 10000  1.a        a very long queue         0
 ";
-        assert_eq!(drawn(&rows, None), (expected.to_owned(), vec![]));
+        assert_eq!(
+            fitted_rows(&rows, usize::MAX),
+            (expected.to_owned(), vec![])
+        );
     }
 
     #[test]
@@ -660,12 +640,12 @@ rank  job         queue  mem (kb)  note
             row(["2", "13.kestrel.example.org", "q", "1", ""]),
         ];
         for limit in (1..120).rev() {
-            let (text, dropped) = drawn(&rows, Some(limit));
+            let (text, dropped) = fitted_rows(&rows, limit);
             let widest = text.lines().map(UnicodeWidthStr::width).max();
             assert!(widest <= Some(limit.max(8)), "{limit}: {text}");
             assert_eq!(dropped.is_empty(), limit >= 52, "{limit}: {text}");
         }
-        let (text, dropped) = drawn(&rows, Some(52));
+        let (text, dropped) = fitted_rows(&rows, 52);
         let expected = "\
 rank  job       queue     mem (kb)  note
    1  12.kest…  a-long-…   1048576  error: float
@@ -678,7 +658,7 @@ rank  job       queue     mem (kb)  note
 
     #[test]
     fn control_characters_are_escaped() {
-        let (text, _) = drawn(&[row(["1", "\u{1b}[2J", "日本", "1", ""])], None);
+        let (text, _) = fitted_rows(&[row(["1", "\u{1b}[2J", "日本", "1", ""])], usize::MAX);
         assert!(text.contains(r"\x1b[2J  日本   "), "{text}");
     }
 
@@ -710,7 +690,8 @@ rank  job       queue     mem (kb)  note
 
     fn screen(document: &Document<'_>, height: usize) -> Vec<String> {
         let style = TerminalStyle {
-            height: Some(height),
+            height,
+            is_full: false,
             ..TerminalStyle::default()
         };
         lines(style, document)
@@ -745,8 +726,8 @@ rank  job       queue     mem (kb)  note
     fn a_formula_is_whole_where_the_lines_are_not_limited() {
         let long = "ncpus + ".repeat(500) + "1";
         let style = TerminalStyle {
-            prose_width: Some(60),
-            height: Some(usize::MAX),
+            prose_width: 60,
+            is_full: false,
             ..TerminalStyle::default()
         };
         let mut document = document([5, 2]);
@@ -759,8 +740,9 @@ rank  job       queue     mem (kb)  note
     fn a_long_formula_is_cut_and_leaves_room_for_the_jobs() {
         let long = "ncpus + ".repeat(500) + "1";
         let style = TerminalStyle {
-            prose_width: Some(80),
-            height: Some(24),
+            prose_width: 80,
+            height: 24,
+            is_full: false,
             ..TerminalStyle::default()
         };
         for (texts, is_cut) in [

@@ -39,7 +39,7 @@ const EFFECTS: [&str; 2] = ["gained", "points"];
 /// 62 rem wide, has room for in the usual monospaced fonts.
 const PAGE_DRAWING: DrawingStyle = DrawingStyle {
     coloured: false,
-    width: Some(110),
+    width: 110,
 };
 /// The deepest level of a tree that is moved to the right of the level above: `page.css` has a
 /// class for each of them.

@@ -1,23 +1,193 @@
-//! What the commands answer, and the formats that it is written in: JSON, and comma-separated
-//! values as in RFC 4180, whose lines are made in parallel and written in order.
+//! What every answer is made with: the formula of the question, what is doubtful about the answer, and
+//! why there is none; and the formats that it is written in: JSON, and comma-separated values as in
+//! RFC 4180, whose lines are made in parallel and written in order.
+//!
+//! Nothing is printed here: a command line shows warnings on standard error, and a program finds
+//! them under `warnings` of the answer.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use job_sort_formula::parallel;
+use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
+use job_sort_formula::{Formula, parallel};
 pub(crate) use jsf_json::object;
-use jsf_site::RankedQueue;
+use jsf_lint::lint;
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::check::{Checked, FAILURE_CODES};
+use jsf_openpbs::submission::FormulaSubmission;
+use jsf_site::{FormulaText, JobsToRank, RankedQueue, Site, SiteError};
 use serde::{Serialize, Serializer};
 
-use crate::given_formula::GivenFormula;
 use crate::view::document::Document;
 
+/// A formula that was given, or that is in force.
+#[derive(Debug, Clone)]
+pub struct GivenFormula {
+    /// The text, and where it comes from.
+    pub source: FormulaText,
+    /// What Python reads.
+    pub submitted: FormulaSubmission,
+}
+
+impl GivenFormula {
+    /// The formula of a source.
+    pub fn new(source: FormulaText, numbers: NumberMode) -> Self {
+        Self {
+            submitted: source.submitted(numbers),
+            source,
+        }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// The formula.
+    ///
+    /// # Errors
+    /// The text does not parse.
+    pub fn parsed(&self) -> Result<&Formula, AnswerError> {
+        let refused = |finding| AnswerError::Syntax(Box::new(self.source.clone()), finding);
+        let parsed = self.submitted.formula();
+        parsed.map_err(|refusal| refused(refusal.finding.clone()))
+    }
+
+    /// The error of a site, with all findings about a formula that is not arithmetic there.
+    pub(crate) fn refused(&self, error: SiteError, site: &Site) -> AnswerError {
+        match (error, self.submitted.formula()) {
+            (SiteError::NotArithmetic, Ok(formula)) => {
+                self.unusable(lint(formula.expr(), site.schema()))
+            }
+            (error, _) => error.into(),
+        }
+    }
+
+    pub(crate) fn unusable(&self, findings: Vec<Diagnostic>) -> AnswerError {
+        AnswerError::Unusable(Box::new(self.source.clone()), self.in_source(findings))
+    }
+
+    /// Refuses a formula that is not arithmetic for the jobs that it is to rank.
+    pub(crate) fn require_arithmetic(&self, read: &JobsToRank) -> Result<(), AnswerError> {
+        if read.program.is_some() {
+            return Ok(());
+        }
+        Err(self.unusable(read.findings.clone()))
+    }
+
+    /// Findings on the parsed formula as findings on the submitted text.
+    pub fn in_source(&self, findings: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+        let mut placed = Vec::new();
+        for found in findings {
+            placed.push(self.submitted.in_source(found));
+        }
+        placed
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub enum AnswerError {
+    /// It does not say what is asked, or asks for something that there is not.
+    Question(Message),
+    /// The files of the site cannot be used, or something is missing.
+    Site(SiteError),
+    /// The text of a formula does not parse.
+    Syntax(Box<FormulaText>, Box<Diagnostic>),
+    /// A formula is Python but not arithmetic, or has another error with which it cannot work, and
+    /// what is found about it.
+    Unusable(Box<FormulaText>, Vec<Diagnostic>),
+    /// The caller wanted an end.
+    Interrupted,
+}
+
+impl From<SiteError> for AnswerError {
+    fn from(error: SiteError) -> Self {
+        Self::Site(error)
+    }
+}
+
+impl From<serde_json::Error> for AnswerError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::question(error.to_string())
+    }
+}
+
+impl AnswerError {
+    /// A question that has no answer, and why.
+    pub(crate) fn question(why: impl Into<Message>) -> Self {
+        Self::Question(why.into())
+    }
+}
+
+/// The warnings about the files of a site and what is computed from them.
+#[derive(Debug, Default)]
+pub struct Warnings {
+    /// Those that say nothing against the answer, such as about files that it does not need.
+    pub beside: Vec<Message>,
+    /// Those that belong to the answer: pasted elsewhere without them, it would say nothing of a
+    /// missing usage.
+    pub of_answer: Vec<Message>,
+}
+
+impl Warnings {
+    /// Adds those about the files of a site, of which those about these inputs belong to the answer.
+    pub(crate) fn add_site(&mut self, site: &Site, inputs: &[impl AsRef<str>]) {
+        self.add_files(site, site.warnings_for(inputs));
+    }
+
+    /// Adds those about the files of a site, of which those about shares belong to the answer.
+    pub(crate) fn add_site_of_shares(&mut self, site: &Site) {
+        self.add_files(site, site.warnings_of_shares());
+    }
+
+    fn add_files(&mut self, site: &Site, of_answer: Vec<Message>) {
+        let mut others = site.warnings();
+        others.retain(|warning| !of_answer.contains(warning));
+        self.beside.extend(others);
+        self.of_answer.extend(of_answer);
+    }
+
+    /// Adds warnings that say nothing against the answer.
+    pub(crate) fn add<M: Into<Message>>(&mut self, warnings: impl IntoIterator<Item = M>) {
+        self.beside.extend(warnings.into_iter().map(Into::into));
+    }
+
+    /// Adds what findings give reason to doubt, one sentence each, for a program.
+    pub(crate) fn doubt<'f>(&mut self, findings: impl IntoIterator<Item = &'f Diagnostic>) {
+        for found in findings {
+            if found.severity != Severity::Note {
+                let sentence = format!("{}: {}", found.code, found.message);
+                self.beside.push(advice(found).after(sentence));
+            }
+        }
+    }
+}
+
+/// What the jobs of the queue show of a formula: that it fails for them, and what this does to the
+/// scheduler.
+pub(crate) fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
+    let findings = checked.findings.iter();
+    findings.filter(|found| FAILURE_CODES.contains(&found.code))
+}
+
+/// What a finding advises, after a semicolon.
+pub fn advice(found: &Diagnostic) -> Message {
+    let mut label = String::new();
+    if !found.label.is_empty() {
+        label = format!("; {}", found.label);
+    }
+    match &found.help {
+        Some(help) => help.clone().after(label + "; "),
+        None => label.into(),
+    }
+}
+
 /// A format of an answer. Every answer has the first three, some have others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "command", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// Text and tables
-    #[cfg_attr(feature = "command", value(alias = "table"))]
+    #[value(alias = "table")]
     Human,
     /// The same as Markdown, for a mail or a ticket
     Markdown,
