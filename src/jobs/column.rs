@@ -71,7 +71,8 @@ impl Column {
         }
     }
 
-    #[inline]
+    // always: of most values the kind is known where they are put
+    #[inline(always)]
     fn push_from(&mut self, value: &Value, source: Source) {
         let (number, is_int, is_exact) = Self::number_of(value);
         if !is_exact {

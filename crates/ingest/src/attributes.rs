@@ -411,6 +411,8 @@ pub struct KnownName {
     pub declared: Option<InputType>,
     /// The column that gets the amounts.
     pub column: Option<usize>,
+    /// Whether small integers keep their value: the amounts are neither bytes nor floats.
+    pub keeps_small: bool,
     /// The columns that get a ready-made input of this name. `fairshare_perc` has two names: an
     /// input fills the column of its own name with the higher precedence.
     pub input_columns: Vec<(usize, InputPrecedence)>,
@@ -435,14 +437,24 @@ impl KnownName {
                 input_columns.push((index, InputPrecedence::AliasedInput));
             }
         }
+        let keeps_small = matches!(
+            declared,
+            None | Some(InputType::Count | InputType::Duration)
+        );
         Self {
             name: name.into(),
             declared,
             column: own_column,
+            keeps_small: keeps_small && !is_skipped,
             input_columns,
             is_skipped,
             kinds: 0,
         }
+    }
+
+    /// Whether no schema declares the name, and no amount looked like this kind before.
+    pub fn is_new(&self, kind: InputType) -> bool {
+        self.declared.is_none() && self.kinds & (1 << kind as u8) == 0
     }
 
     /// The kind of an amount: the declared one, else the one that it looks like.

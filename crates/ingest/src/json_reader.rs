@@ -28,6 +28,8 @@ pub struct JsonReader<'a> {
     top: ObjectKeys<JobKey>,
     /// The keys of resources and of inputs.
     amounts: ObjectKeys<Option<NameIndex>>,
+    /// Whether only the columns need the amounts.
+    puts_at_once: bool,
 }
 
 impl<'a> JsonReader<'a> {
@@ -36,6 +38,7 @@ impl<'a> JsonReader<'a> {
             converter: JobConverter::new(options, source),
             top: ObjectKeys::new(),
             amounts: ObjectKeys::new(),
+            puts_at_once: !options.cycle_jobs,
         }
     }
 
@@ -93,11 +96,27 @@ impl<'a> JsonReader<'a> {
             let Next::Value(meaning, key) = next else {
                 return Some(Ok(()));
             };
-            if meaning == JobKey::Unused {
-                scanner.skip_value()?;
-            } else {
-                let name = self.top.name(key);
-                self.read_value(meaning, &name, scanner, job)?;
+            match meaning {
+                JobKey::Unused => scanner.skip_value()?,
+                // at once while no other amount waits: of a key that is given again the last counts
+                JobKey::Resource(resource)
+                    if self.puts_at_once
+                        && job.resources.is_empty()
+                        && let Some(column) = self.converter.small_column(resource)
+                        && let Some(integer) = scanner.small_integer() =>
+                {
+                    self.converter.put_small(resource, column, integer);
+                }
+                JobKey::Resource(resource) => {
+                    let scalar = scanner.scalar()?;
+                    if !scalar.is_null() {
+                        push_entry(&mut job.resources, resource, scalar);
+                    }
+                }
+                _ => {
+                    let name = self.top.name(key);
+                    self.read_value(meaning, &name, scanner, job)?;
+                }
             }
         }
     }

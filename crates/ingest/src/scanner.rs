@@ -11,6 +11,9 @@ use jsf_json::JsonScalar;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
+/// The most digits of an integer that is small: an OpenPBS `float` holds all of them.
+const SMALL_DIGITS: usize = 7;
+
 /// A position in a JSON text.
 #[derive(Debug, Clone)]
 pub struct Scanner<'d> {
@@ -118,6 +121,28 @@ impl<'d> Scanner<'d> {
             return Some(JsonScalar::Number(self.text.get(start..self.at)?));
         }
         Some(JsonScalar::from_text(self.value()?))
+    }
+
+    /// Reads an integer without a sign of a few digits, which are all of the value; `None`, and nothing
+    /// is read, if another value comes next.
+    #[inline]
+    pub fn small_integer(&mut self) -> Option<u32> {
+        let mut integer = 0;
+        let mut digits = 0;
+        while let Some(byte @ b'0'..=b'9') = self.bytes.get(self.at + digits) {
+            integer = 10 * integer + u32::from(byte - b'0');
+            digits += 1;
+            if digits > SMALL_DIGITS {
+                return None;
+            }
+        }
+        let has_leading_zero = digits > 1 && self.peek() == b'0';
+        let next = self.bytes.get(self.at + digits);
+        if digits == 0 || has_leading_zero || matches!(next, Some(b'.' | b'e' | b'E')) {
+            return None;
+        }
+        self.at += digits;
+        Some(integer)
     }
 
     /// Skips the brace that opens an object; another value is skipped as a whole, and described.
@@ -250,7 +275,7 @@ pub struct ObjectKeys<R> {
 
 #[derive(Debug)]
 struct KnownKey<R> {
-    /// The key in its quotes, as documents have it.
+    /// The key in its quotes with its colon, as most documents have them.
     quoted: Box<[u8]>,
     /// The key without escapes.
     name: Arc<str>,
@@ -294,10 +319,16 @@ impl<R: Copy> ObjectKeys<R> {
         }
         // looking a key up takes longer than reading its value
         let index = match self.keys.get(self.expected) {
-            Some(expected) if scanner.literal(&expected.quoted).is_some() => self.expected,
-            _ => self.read(scanner, resolve)?,
+            Some(expected) if scanner.literal(&expected.quoted).is_some() => {
+                scanner.space();
+                self.expected
+            }
+            _ => {
+                let index = self.read(scanner, resolve)?;
+                scanner.colon()?;
+                index
+            }
         };
-        scanner.colon()?;
         self.expected = index + 1;
         Some(Next::Value(self.keys.get(index)?.meaning, index))
     }
@@ -320,7 +351,7 @@ impl<R: Copy> ObjectKeys<R> {
         }
         let index = self.keys.len();
         self.keys.push(KnownKey {
-            quoted: quoted.as_bytes().into(),
+            quoted: format!("{quoted}:").into_bytes().into(),
             meaning: resolve(&name),
             name: name.into(),
         });

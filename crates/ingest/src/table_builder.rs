@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::iter;
 use std::ops::Range;
 
 use job_sort_formula::jobs::{
@@ -26,6 +27,7 @@ use crate::attributes::{
     wrong_attribute, wrong_input,
 };
 use crate::cycle_jobs::{CycleJobs, QueuedJob};
+use crate::scanner::Scanner;
 use crate::{ReadErrorKind, ReadOptions};
 
 const NO_EUSER: &str = "jobs lack `euser`, which qstat shows only to administrators; \
@@ -110,14 +112,13 @@ pub struct JobConverter<'a> {
     /// The names that were read so far.
     names: Vec<KnownName>,
     indices: HashMap<Box<str>, NameIndex>,
+    /// The names of which the job under construction has the first small integer: it may be skipped yet.
+    names_of_job: Vec<NameIndex>,
     /// Whether a job without `ncpus` has the processors of its `nodes` and `procs`: Torque, which
     /// prints text only, has no other request; the server of OpenPBS sets both.
     pub takes_nodes: bool,
     pub output: ConvertedJobs,
 }
-
-/// The most digits of an integer that is small: an OpenPBS `float` holds all of them.
-const SMALL_DIGITS: usize = 7;
 
 impl<'a> JobConverter<'a> {
     pub fn new(options: &'a ReadOptions<'a>, source: AmountSource) -> Self {
@@ -127,6 +128,7 @@ impl<'a> JobConverter<'a> {
             columns: RequestedColumn::all(options),
             names: Vec::new(),
             indices: HashMap::new(),
+            names_of_job: Vec::new(),
             takes_nodes: false,
             output: ConvertedJobs::default(),
         };
@@ -235,6 +237,9 @@ impl<'a> JobConverter<'a> {
         if let Some(problem) = rejection {
             return self.skip(job, problem);
         }
+        for name in std::mem::take(&mut self.names_of_job) {
+            self.note_kind(name, InputType::Count);
+        }
         let state = self.state(job);
         let wrong_special = self.fill_special(job);
         let mut unreadable = None;
@@ -266,6 +271,7 @@ impl<'a> JobConverter<'a> {
 
     /// Discards the inputs of the current job.
     pub fn abandon(&mut self) {
+        self.names_of_job.clear();
         self.output.batch.abandon();
     }
 
@@ -399,21 +405,16 @@ impl JobConverter<'_> {
             }
             return None;
         }
-        // most amounts are small integers, which keep their value unless they are bytes or floats: to
-        // infer a kind for each would take a seventh of the time of a queue
+        // most amounts are small integers: to infer a kind for each would take a seventh of the time
         if let JsonScalar::Number(text) = scalar
-            && matches!(
-                name.declared,
-                None | Some(InputType::Count | InputType::Duration)
-            )
-            && text.len() <= SMALL_DIGITS
-            && let Ok(small) = text.parse::<u32>()
+            && name.keeps_small
+            && let Some(integer) = Scanner::new(text).small_integer()
         {
             let column = name.column;
             self.note_kind(index, InputType::Count);
             if let Some(column) = column {
                 self.report_if_repeated(job, column, InputPrecedence::Job, index);
-                self.set(column, InputPrecedence::Job, Value::Int(small.into()));
+                self.set(column, InputPrecedence::Job, Value::Int(integer.into()));
             }
             return None;
         }
@@ -435,13 +436,31 @@ impl JobConverter<'_> {
         None
     }
 
+    /// The column of a resource in which small integers keep their value, unless an amount has already
+    /// filled it.
+    #[inline]
+    pub fn small_column(&self, index: NameIndex) -> Option<usize> {
+        let name = self.name(index);
+        let column = name.column.filter(|_| name.keeps_small)?;
+        let is_filled = self.output.batch.source(column) == Some(InputPrecedence::Job);
+        (!is_filled).then_some(column)
+    }
+
+    /// Fills the [small column](Self::small_column) of a resource before the job is known to its end.
+    #[inline]
+    pub fn put_small(&mut self, index: NameIndex, column: usize, integer: u32) {
+        if self.name(index).is_new(InputType::Count) {
+            self.names_of_job.push(index);
+        }
+        self.set(column, InputPrecedence::Job, Value::Int(integer.into()));
+    }
+
     /// Notes the kind that the amount of a name looks like, if no schema declares the name.
     #[inline]
     fn note_kind(&mut self, index: NameIndex, kind: InputType) {
         let name = &mut self.names[index as usize];
-        let is_new = name.kinds & (1 << kind as u8) == 0;
-        name.kinds |= 1 << kind as u8;
-        if is_new && name.declared.is_none() {
+        if name.is_new(kind) {
+            name.kinds |= 1 << kind as u8;
             self.output.undeclared.push((name.name.clone(), kind));
         }
     }
@@ -622,7 +641,6 @@ impl<'a> TableBuilder<'a> {
 
     /// Appends jobs, which begin on this line of the document.
     pub fn append(&mut self, jobs: &mut ConvertedJobs, first_line: usize) {
-        // as many as rows, or none
         let mut cycle_jobs = std::mem::take(&mut jobs.cycle).into_iter();
         for part in jobs.parts.drain(..) {
             let number = self.jobs_read() + 1;
@@ -630,10 +648,10 @@ impl<'a> TableBuilder<'a> {
                 Part::Rows(rows) => {
                     let batch = &jobs.batch;
                     let refused = self.table.append(batch, rows.clone(), &self.defaults);
-                    for row in rows.clone() {
-                        let cycle_job = cycle_jobs.next();
+                    // as many as rows, or none
+                    for (row, cycle_job) in iter::zip(rows.clone(), &mut cycle_jobs) {
                         if refused.binary_search_by_key(&row, |(row, _)| *row).is_err() {
-                            self.cycle_jobs.extend(cycle_job);
+                            self.cycle_jobs.push(cycle_job);
                         }
                     }
                     for (row, problem) in refused {

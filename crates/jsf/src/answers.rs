@@ -344,10 +344,10 @@ fn with_guards(field: &str) -> Cow<'_, str> {
     Cow::Owned(guarded)
 }
 
-/// The number of lines in a block.
-const BLOCK_LINES: usize = 2048;
+/// The number of lines in a block: few enough that what they are made of stays in a processor's caches.
+const BLOCK_LINES: usize = 256;
 /// How many blocks are in memory at a time.
-const BLOCKS_AT_ONCE: usize = 16;
+const BLOCKS_AT_ONCE: usize = 128;
 
 /// Writes the text that `write_block` appends for each block of lines; several blocks are made in
 /// parallel.

@@ -5,6 +5,7 @@
 pub mod run;
 mod view;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::iter;
@@ -227,6 +228,22 @@ impl<'a> RankAnswer<'a> {
         Some(column.value(row))
     }
 
+    /// Reserves memory for the lines of some jobs.
+    ///
+    /// Neighbours in the order lie far apart in the table. Here, where nothing else is done for a job,
+    /// the processor fetches the names of many at a time; later it would wait for each, a quarter of
+    /// the time of a million jobs.
+    fn reserve(&self, rows: &[usize], text: &mut Vec<u8>) {
+        let table = &self.queue.table;
+        let mut bytes = 0;
+        for &row in rows {
+            let names = table.id(row).len() + table.entity(row).len() + table.queue(row).len();
+            let digits = self.ranks[row].checked_ilog10().unwrap_or_default() as usize;
+            bytes += LINE_BYTES + names + digits;
+        }
+        text.reserve(bytes);
+    }
+
     /// Writes one JSON object per job.
     fn write_ndjson(&self, out: &mut dyn Write) -> io::Result<()> {
         write_in_order(&self.rows, out, |rows, text| {
@@ -268,10 +285,12 @@ impl<'a> RankAnswer<'a> {
         csv::Writer::from_writer(&mut first_line).write_record(&header)?;
         out.write_all(&first_line)?;
         write_in_order(&self.rows, out, |rows, text| {
+            self.reserve(rows, text);
             let mut writer = csv::Writer::from_writer(text);
             for &row in rows {
                 // a text in memory can be written
-                _ = writer.write_record(fields(self.job(row), cells));
+                let fields = fields(self.job(row), cells);
+                _ = writer.write_record(fields.iter().map(|field| field.as_bytes()));
             }
         })
     }
@@ -554,30 +573,31 @@ fn serialize_inputs<S: Serializer>(
     by_name.serialize(serializer)
 }
 
+/// About how many bytes a line has besides the names.
+const LINE_BYTES: usize = 60;
 /// The fields of every job; the inputs and the summands that are shown follow.
 const HEADER: &str =
     "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
 
-fn fields(job: Job<'_>, cells: CsvText) -> Vec<String> {
-    let text = |text: &str| guarded(text, cells).into_owned();
+fn fields(job: Job<'_>, cells: CsvText) -> Vec<Cow<'_, str>> {
+    let rank = job.rank.map(|rank| rank.to_string());
+    // an infinite value is ordered, and CSV has no number for it
+    let score = job.score.filter(|score| score.is_finite());
+    let error = job.error.map(ToString::to_string).unwrap_or_default();
+    let reason = job.reason.unwrap_or_default();
     let mut fields = vec![
-        job.rank.map(|rank| rank.to_string()).unwrap_or_default(),
-        text(job.id),
-        text(job.entity),
-        text(job.queue),
-        job.state.to_owned(),
-        // an infinite value is ordered, and CSV has no number for it
-        repr(
-            job.score
-                .filter(|score| score.is_finite())
-                .map(Value::Float),
-        ),
-        job.exact.unwrap_or_default(),
-        job.logged.unwrap_or_default(),
-        text(&job.error.map(ToString::to_string).unwrap_or_default()),
-        job.considered.to_string(),
-        job.excluded.unwrap_or_default().to_owned(),
-        text(&job.reason.unwrap_or_default()),
+        rank.unwrap_or_default().into(),
+        guarded(job.id, cells),
+        guarded(job.entity, cells),
+        guarded(job.queue, cells),
+        job.state.into(),
+        repr(score.map(Value::Float)),
+        job.exact.unwrap_or_default().into(),
+        job.logged.unwrap_or_default().into(),
+        guarded(&error, cells).into_owned().into(),
+        if job.considered { "true" } else { "false" }.into(),
+        job.excluded.unwrap_or_default().into(),
+        guarded(&reason, cells).into_owned().into(),
     ];
     for (_, value) in job.inputs {
         fields.push(repr(value));
@@ -588,8 +608,8 @@ fn fields(job: Job<'_>, cells: CsvText) -> Vec<String> {
     fields
 }
 
-fn repr(value: Option<Value>) -> String {
-    value.map(|value| value.repr()).unwrap_or_default()
+fn repr(value: Option<Value>) -> Cow<'static, str> {
+    value.map(|value| value.repr()).unwrap_or_default().into()
 }
 
 /// Which jobs of the ranked queue are shown, and what of each.
