@@ -546,8 +546,7 @@ fn row_of(queue: &RankedQueue, id: &str) -> Result<usize, String> {
             rows.len()
         ));
     };
-    let mut not_considered = queue.not_considered.iter();
-    let reason = if let Some((_, reason)) = not_considered.find(|(other, _)| *other == row) {
+    let reason = if let Some(reason) = queue.reason_against(row) {
         reason.to_string()
     } else if table.is_considered(row) {
         return Ok(row);

@@ -48,9 +48,9 @@ impl GivenFormula {
     /// # Errors
     /// The text does not parse.
     pub fn parsed(&self) -> Result<&Formula, AnswerError> {
-        let refused = |finding| AnswerError::Syntax(Box::new(self.source.clone()), finding);
-        let parsed = self.submitted.formula();
-        parsed.map_err(|refusal| refused(refusal.finding.clone()))
+        self.submitted.formula().map_err(|refusal| {
+            AnswerError::Syntax(Box::new(self.source.clone()), refusal.finding.clone())
+        })
     }
 
     /// The error of a site, with all findings about a formula that is not arithmetic there.

@@ -12,7 +12,7 @@ use jsf_site::{LeftOut, Rule};
 
 use crate::view::document::{Cell, Column, DECIDES, Fact, RowLimit, Section, Table, cells};
 use crate::view::words::{
-    count, duration, excerpt, five_digits, grouped_count, percent, significant, waiting_time,
+    count, duration, excerpt, grouped_count, percent, significant, waiting_time,
 };
 
 /// The table of the goals of one formula, or of two; `None` without goals.
@@ -310,7 +310,7 @@ fn words(rate: &ExchangeRate, cores: Option<f64>) -> String {
         && rate.amount == 1.0
         && **name != *CORES
     {
-        words += &format!(" = {} `{CORES}`", five_digits(rate.wait / cores));
+        words += &format!(" = {} `{CORES}`", significant(rate.wait / cores));
     }
     words
 }
@@ -320,7 +320,7 @@ fn signed_time(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "-" } else { "" };
     let magnitude = seconds.abs();
     match magnitude {
-        ..60.0 => format!("{sign}{} s", five_digits(magnitude)),
+        ..60.0 => format!("{sign}{} s", significant(magnitude)),
         _ => format!("{sign}{}", waiting_time(magnitude.round() as i64)),
     }
 }

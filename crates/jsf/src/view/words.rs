@@ -113,18 +113,6 @@ fn signed(change: f64, words: fn(f64) -> String) -> String {
     }
 }
 
-/// A number with at most five significant digits.
-pub(crate) fn five_digits(number: f64) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-4..1e9).contains(&number.abs()) {
-        return format!("{number:.4e}");
-    }
-    let decimals = (4 - number.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    without_zeros(&format!("{number:.decimals$}")).to_owned()
-}
-
 /// A number without the zeros at the end of its decimals.
 pub(crate) fn without_zeros(text: &str) -> &str {
     if text.contains('.') {
@@ -401,19 +389,6 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(grouped(text), expected);
-        }
-    }
-
-    #[test]
-    fn numbers_have_five_digits() {
-        for (number, words) in [
-            (0.0, "0"),
-            (-0.15351376, "-0.15351"),
-            (20000.0, "20000"),
-            (1.5e-7, "1.5000e-7"),
-            (12.5, "12.5"),
-        ] {
-            assert_eq!(five_digits(number), words);
         }
     }
 

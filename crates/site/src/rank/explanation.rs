@@ -350,16 +350,10 @@ impl Explainer<'_> {
             nodes = explain::nodes(program, &own.trace);
             terms = own.terms;
         }
-        let mut not_considered = None;
-        for (other, reason) in &ranked.not_considered {
-            if *other == row {
-                not_considered = Some(*reason);
-            }
-        }
         Explanation {
             row,
             rank: self.ranks[row],
-            not_considered,
+            not_considered: ranked.reason_against(row),
             score,
             inputs: self.inputs(row),
             influences,

@@ -179,6 +179,13 @@ impl RankedQueue {
         summand_agreements(&self.program, &self.schema, &self.table, &self.ranking)
     }
 
+    /// Why a waiting job is not considered, if the order says so.
+    pub fn reason_against(&self, row: usize) -> Option<NotConsidered> {
+        let mut not_considered = self.not_considered.iter();
+        let (_, reason) = not_considered.find(|(other, _)| *other == row)?;
+        Some(*reason)
+    }
+
     /// Requires a value of each job.
     ///
     /// # Errors
@@ -667,8 +674,8 @@ impl ComparedQueue {
 }
 
 impl RankedQueue {
-    /// The ranking as it is compared with another one.
-    fn compared(&self) -> ComparedRanking<'_> {
+    /// The ranking as it is compared with another one, or with itself.
+    pub fn compared(&self) -> ComparedRanking<'_> {
         let mut under_threshold = Vec::new();
         for (row, reason) in &self.not_considered {
             if matches!(reason, NotConsidered::UnderThreshold { .. }) {

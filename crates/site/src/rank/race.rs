@@ -211,7 +211,7 @@ impl<'a> Race<'a> {
     }
 
     /// A job whose `eligible_time` or Slurm's age grows by a second in each step.
-    pub fn waiting(&self, row: usize) -> Sweep<'a> {
+    fn waiting(&self, row: usize) -> Sweep<'a> {
         let inputs = self.inputs(row);
         let (Some(slurm), Some(aging)) = (&self.site.slurm, &self.ranked.aging) else {
             return Sweep::new(self.scoring, inputs, "eligible_time", 1.0);
@@ -228,7 +228,7 @@ impl<'a> Race<'a> {
     }
 
     /// A job among some competitors.
-    pub fn contest<'c>(
+    fn contest<'c>(
         &self,
         job: &'c Sweep<'a>,
         competitors: &'c [Competitor<'a>],
@@ -242,7 +242,7 @@ impl<'a> Race<'a> {
 
     /// The competitors, as they wait as long as the job; `None` if the budget does not suffice for
     /// their inputs.
-    pub fn waiting_competitors(&self, budget: &mut WorkBudget) -> Option<Vec<Competitor<'a>>> {
+    fn waiting_competitors(&self, budget: &mut WorkBudget) -> Option<Vec<Competitor<'a>>> {
         let competitors = &self.competition.competitors;
         let inputs = competitors.len() as u64 * self.scoring.program.inputs().len() as u64;
         budget.take(inputs * COPIED_INPUT)?;
@@ -597,11 +597,11 @@ const KEPT_CHANGE: u64 = 2048;
 
 /// A job that competes with another one for its place.
 #[derive(Debug, Clone)]
-pub struct Competitor<'p> {
+struct Competitor<'p> {
     /// Its scores.
-    pub sweep: Sweep<'p>,
+    sweep: Sweep<'p>,
     /// Whether it is ahead if the scores are equal.
-    pub wins_ties: bool,
+    wins_ties: bool,
 }
 
 impl Competitor<'_> {
@@ -614,18 +614,18 @@ impl Competitor<'_> {
 
 /// A job and those that it competes with.
 #[derive(Debug, Clone, Copy)]
-pub struct Contest<'c, 'p> {
+struct Contest<'c, 'p> {
     /// The job.
-    pub job: &'c Sweep<'p>,
+    job: &'c Sweep<'p>,
     /// The others.
-    pub competitors: &'c [Competitor<'p>],
+    competitors: &'c [Competitor<'p>],
     /// The scheduler considers the job while its score exceeds this.
-    pub threshold: f64,
+    threshold: f64,
 }
 
 /// When a job reaches a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FirstStep {
+enum FirstStep {
     /// At this step for the first time.
     At(i64),
     /// At none of the steps.
@@ -636,28 +636,28 @@ pub enum FirstStep {
 
 /// The order of a job and its competitors over a range of steps.
 #[derive(Debug, Clone)]
-pub struct Course {
+struct Course {
     /// What holds at the first step, and each change, in the order of the steps.
-    pub changes: Vec<Change>,
+    changes: Vec<Change>,
     /// The last step up to which the changes are known.
-    pub known_until: i64,
+    known_until: i64,
 }
 
 /// From a step on, a competitor is ahead or is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
+struct Change {
     /// The step.
-    pub step: i64,
+    step: i64,
     /// The index of the competitor; `None`: the threshold, which holds the job back.
-    pub competitor: Option<usize>,
+    competitor: Option<usize>,
     /// Whether it is ahead, or holds the job back.
-    pub is_ahead: bool,
+    is_ahead: bool,
 }
 
 impl Contest<'_, '_> {
     /// The first step at which fewer competitors than `places` are ahead of the job, and the
     /// threshold does not hold it back. The search ends when the budget is spent.
-    pub fn first_step(
+    fn first_step(
         &self,
         places: usize,
         steps: RangeInclusive<i64>,
@@ -667,7 +667,7 @@ impl Contest<'_, '_> {
     }
 
     /// Who is ahead of the job at each step, as far as the budget goes.
-    pub fn course(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Course {
+    fn course(&self, steps: RangeInclusive<i64>, budget: &mut WorkBudget) -> Course {
         let (mut course, _) = self.walk(None, steps, budget);
         let known_until = course.known_until;
         course.changes.retain(|change| change.step <= known_until);

@@ -183,30 +183,25 @@ impl<'a> CompareAnswer<'a> {
     fn listed_jobs(&self) -> Vec<Section<'_>> {
         let top = self.question.top;
         let is_filtered = !self.question.filter().is_empty();
-        let mut all = moves_of(&self.compared, &self.rows);
-        let lists = if is_filtered {
-            all.truncate(top.unwrap_or(usize::MAX));
-            vec![("", all)]
-        } else {
-            let (mut up, mut down) = (Vec::new(), Vec::new());
-            for job in all {
-                match job.moved() {
-                    Some(1..) => up.push(job),
-                    Some(..=-1) => down.push(job),
-                    _ => {}
-                }
+        let mut moves = moves_of(&self.compared, &self.rows);
+        let mut lists = vec![("", moves.clone())];
+        let mut most = top.unwrap_or(usize::MAX);
+        if !is_filtered {
+            moves.sort_by_key(farthest_first);
+            lists.clear();
+            for (heading, sign) in [
+                ("jobs that gain most places", 1),
+                ("jobs that lose most places", -1),
+            ] {
+                let mut listed = moves.clone();
+                listed.retain(|job| job.moved().map(i64::signum) == Some(sign));
+                lists.push((heading, listed));
             }
-            for moves in [&mut up, &mut down] {
-                moves.sort_by_key(farthest_first);
-                moves.truncate(top.unwrap_or(MAX_MOVES));
-            }
-            vec![
-                ("jobs that gain most places", up),
-                ("jobs that lose most places", down),
-            ]
-        };
+            most = top.unwrap_or(MAX_MOVES);
+        }
         let mut sections = Vec::new();
-        for (heading, moves) in lists {
+        for (heading, mut moves) in lists {
+            moves.truncate(most);
             if !moves.is_empty() {
                 let table = table_of_moves(&self.compared, moves);
                 let section = Section::new(heading).in_text().table(table);

@@ -16,7 +16,7 @@ use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::{inputs, nearest_double};
-use job_sort_formula::rank::{ComparedRanking, Comparison, Ranking, ScoreError};
+use job_sort_formula::rank::{Comparison, Ranking, ScoreError};
 use jsf_openpbs::amounts::{self, NumberMode};
 use jsf_openpbs::check::{Checked, FAILURE_CODES, error_findings_of};
 use jsf_openpbs::order::NotConsidered;
@@ -108,7 +108,10 @@ impl<'a> RankAnswer<'a> {
             rows,
             summands: question.terms.then(|| queue.program.summands()),
             sprio,
-            groups: question.is_for_page.then(|| groups(&queue)),
+            groups: question.is_for_page.then(|| {
+                let side = queue.compared();
+                Comparison::new(&side, &side)
+            }),
             checked: OnceLock::new(),
             question,
             given,
@@ -448,17 +451,6 @@ pub(crate) fn rank_jobs(
     }
     warnings.add(queue.warnings.clone());
     Ok(queue)
-}
-
-/// The ranking compared with itself.
-fn groups(queue: &RankedQueue) -> Comparison {
-    let side = ComparedRanking {
-        table: &queue.table,
-        ranking: &queue.ranking,
-        under_threshold: Vec::new(),
-        tree: queue.assessed_tree(),
-    };
-    Comparison::new(&side, &side)
 }
 
 /// Every row of a ranking: the ranked ones first, then the others.
