@@ -10,6 +10,8 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
+use jiff::civil::Date;
+use jiff::tz::Offset;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -216,23 +218,17 @@ pub fn strip_byte_order_mark(bytes: &[u8]) -> &[u8] {
 /// The seconds since 1970 of a date, the year first, and a time of the day on a clock in UTC;
 /// `None` if there is no such date or time.
 pub fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option<i64> {
-    let [year @ 1900..10_000, month @ 1..=12, day] = date else {
+    let [year @ 1900..10_000, month, day] = date else {
         return None;
     };
+    // 60 is a leap second
     let [hour @ 0..24, minute @ 0..60, second @ 0..=60] = time else {
         return None;
     };
-    let (year_of_next, next_month) = if month == 12 {
-        (year + 1, 1)
-    } else {
-        (year, month + 1)
-    };
-    let first = days_since_1970(year, month, 1);
-    let days_of_month = days_since_1970(year_of_next, next_month, 1) - first;
-    if !(1..=days_of_month).contains(&day) {
-        return None;
-    }
-    Some((((first + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
+    let [month, day] = [month, day].map(|number| i8::try_from(number).unwrap_or(0));
+    let date = Date::new(year as i16, month, day).ok()?;
+    let midnight = Offset::UTC.to_timestamp(date.into()).ok()?;
+    Some(midnight.as_second() + (hour * 60 + minute) * 60 + second)
 }
 
 /// The whole numbers between separators, such as those of `2026-11-27`; `None` if there are not so
@@ -240,13 +236,4 @@ pub fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option<i64> {
 pub fn numbers<const COUNT: usize>(text: &str, separator: char) -> Option<[i64; COUNT]> {
     let numbers: Result<Vec<i64>, _> = text.split(separator).map(str::parse).collect();
     numbers.ok()?.try_into().ok()
-}
-
-/// The number of days from 1970-01-01 to a date of the Gregorian calendar.
-pub fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // years that begin in March have their leap day at the end
-    let year = if month > 2 { year } else { year - 1 };
-    let days_before_month = (153 * ((month + 9) % 12) + 2) / 5;
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leap_days + days_before_month + day - 1 - 719_468
 }

@@ -7,9 +7,11 @@
 //! PBS, such as `12:34:56`, in the notations of PBS and of Slurm, or with a unit. Times are those
 //! that qstat prints, without the time zone of the clock.
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use job_sort_formula::python::{MAX_EXACT_FLOAT, MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
-use jsf_json::{days_since_1970, numbers, seconds_of_date_and_time};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde::{Deserialize, Serialize};
@@ -192,17 +194,9 @@ pub fn whole_amount(text: &str, kind: Option<InputType>, source: AmountSource) -
     }
 }
 
-/// Bytes in a word.
-const WORD: f64 = 8.0;
 /// A number from this one on is rejected: far beyond the server's limit, and still finite in kb in
 /// every unit.
 const MAX_AMOUNT: f64 = 1e200;
-/// A megabyte in kb.
-const MEGA: f64 = 1024.0;
-/// A gigabyte in kb.
-const GIGA: f64 = 1024.0 * MEGA;
-/// A terabyte in kb.
-const TERA: f64 = 1024.0 * GIGA;
 
 /// The number of kb in a size: a whole number with `b`, `kb`, `mb`, `gb` or `tb`, or with `kw`,
 /// `mw`, … for words of 8 bytes, in any case. Bytes are rounded up to whole kb; a plain number is
@@ -223,16 +217,20 @@ const TERA: f64 = 1024.0 * GIGA;
 pub fn kilobytes(text: &str) -> Option<f64> {
     let (amount, unit) = split_unit(text)?;
     let unit = unit.to_ascii_lowercase();
-    let factor = match unit.as_str() {
-        "" | "b" => return Some((amount / 1024.0).ceil()),
-        "w" => return Some(amount),
-        "kb" | "kw" => 1.0,
-        "mb" | "mw" => MEGA,
-        "gb" | "gw" => GIGA,
-        "tb" | "tw" => TERA,
+    let factor: f64 = match unit.trim_end_matches(['b', 'w']) {
+        "" if unit == "w" => return Some(amount),
+        "" if matches!(&*unit, "" | "b") => return Some((amount / 1024.0).ceil()),
+        "k" => 1.0,
+        "m" => 1024.0,
+        "g" => 1024.0 * 1024.0,
+        "t" => 1024.0 * 1024.0 * 1024.0,
         _ => return None,
     };
-    let bytes = if unit.ends_with('w') { WORD } else { 1.0 };
+    let bytes = match &unit[1..] {
+        "b" => 1.0,
+        "w" => 8.0,
+        _ => return None,
+    };
     Some(amount * (factor * bytes))
 }
 
@@ -377,27 +375,24 @@ pub enum Time {
 /// assert_eq!(seconds_of_ctime("tomorrow"), None);
 /// ```
 pub fn seconds_of_ctime(text: &str) -> Option<i64> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let &[_, month, day, time, year] = words.as_slice() else {
-        return None;
-    };
-    let month = (1..).zip(MONTHS).find(|(_, name)| *name == month)?.0;
-    let date = [year.parse().ok()?, month, day.parse().ok()?];
-    seconds_of_date_and_time(date, numbers(time, ':')?)
+    // the weekday follows from the date
+    let (_, time) = text.trim_start().split_once(char::is_whitespace)?;
+    seconds_in_utc("%b %d %H:%M:%S %Y", time)
+}
+
+/// The seconds since 1970 of a time in such a format, on a clock in UTC.
+fn seconds_in_utc(format: &str, time: &str) -> Option<i64> {
+    let time = DateTime::strptime(format, time.trim()).ok()?;
+    Some(Offset::UTC.to_timestamp(time).ok()?.as_second())
 }
 
 /// The day of its year, from 1, of seconds since 1970 in UTC.
 pub(crate) fn day_of_year(time: i64) -> i64 {
     // the calendar repeats itself
-    let days = time.div_euclid(DAY).rem_euclid(DAYS_OF_400_YEARS);
-    let mut year = 1970 + days / 366;
-    while days_since_1970(year + 1, 1, 1) <= days {
-        year += 1;
+    match Timestamp::from_second(time.rem_euclid(DAYS_OF_400_YEARS * DAY)) {
+        Ok(time) => Offset::UTC.to_datetime(time).day_of_year().into(),
+        Err(_) => 0,
     }
-    days - days_since_1970(year, 1, 1) + 1
 }
 
 /// In seconds.
@@ -417,25 +412,27 @@ const DAYS_OF_400_YEARS: i64 = 146_097;
 /// ```
 pub fn seconds_of_date(text: &str) -> Option<i64> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let &[weekday, month, day, time, ref half @ .., zone, year] = words.as_slice() else {
+    let &[
+        _,
+        month,
+        day,
+        time,
+        ref half @ ..,
+        "UTC" | "GMT" | "Z",
+        year,
+    ] = words.as_slice()
+    else {
         return None;
     };
-    if !matches!(zone, "UTC" | "GMT" | "Z") {
-        return None;
-    }
-    let seconds = seconds_of_ctime(&[weekday, month, day, time, year].join(" "))?;
-    let is_twelve = time.starts_with("12:");
-    match half {
-        [] => Some(seconds),
-        ["AM"] if is_twelve => Some(seconds - HALF_A_DAY),
-        ["PM"] if !is_twelve => Some(seconds + HALF_A_DAY),
-        ["AM" | "PM"] => Some(seconds),
-        _ => None,
-    }
+    let format = match half {
+        [] => "%b %d %Y %H:%M:%S",
+        _ => "%b %d %Y %I:%M:%S %p",
+    };
+    seconds_in_utc(
+        format,
+        &[&[month, day, year, time], half].concat().join(" "),
+    )
 }
-
-/// In seconds.
-const HALF_A_DAY: i64 = 12 * 3600;
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@
 
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_words::quoted_list;
+use shlex::Shlex;
 
 use crate::files::objects::{DEFAULT, ObjectKind, Objects};
 use crate::files::server::{SourceFormula, listed_schedulers};
@@ -227,32 +228,9 @@ fn verb(directive: &str) -> Option<(&str, &str)> {
 
 /// The first word of a shell command, without its quotes; `None` if a quote is not closed.
 fn shell_word(command: &str) -> Option<String> {
-    let mut word = String::new();
-    let mut characters = command.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\'' => loop {
-                match characters.next()? {
-                    '\'' => break,
-                    quoted => word.push(quoted),
-                }
-            },
-            '"' => loop {
-                match characters.next()? {
-                    '"' => break,
-                    '\\' => match characters.next()? {
-                        escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
-                        other => word.extend(['\\', other]),
-                    },
-                    quoted => word.push(quoted),
-                }
-            },
-            '\\' => word.extend(characters.next()),
-            blank if blank.is_whitespace() => break,
-            unquoted => word.push(unquoted),
-        }
-    }
-    Some(word)
+    let mut words = Shlex::new(command);
+    let first = words.next();
+    (!words.had_error).then(|| first.unwrap_or_default())
 }
 
 /// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that
