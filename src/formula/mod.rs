@@ -10,6 +10,7 @@ pub mod syntax;
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -215,63 +216,56 @@ impl Template {
     /// constant is not written as it should be, has a name with another meaning, or is missing.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let (expr, places) = syntax::parse_template(text)?;
-        let mut template = Self {
-            expr,
-            constants: Vec::new(),
-            places: Vec::with_capacity(places.len()),
-        };
-        for place in &places {
-            if !place.parts.is_empty() {
-                template.declare(text, place)?;
+        let mut constants: Vec<TemplateConstant> = Vec::new();
+        for place in places.iter().filter(|place| !place.parts.is_empty()) {
+            let constant = read_constant(text, place)?;
+            let TemplateConstant { name, span, .. } = &constant;
+            if constants.iter().any(|other| other.name == *name) {
+                let message = format!("the constant `{name}` is declared twice");
+                let help = format!("declare it once, and write `{{{name}}}` where it stands again");
+                return Err(error(message, help, *span));
             }
+            if constants.len() == MAX_CONSTANTS {
+                let message = format!("a template has at most {MAX_CONSTANTS} constants");
+                let help = "write the numbers that matter least as numbers";
+                return Err(error(message, help, *span));
+            }
+            constants.push(constant);
         }
+        let mut filled = Vec::with_capacity(places.len());
         // a constant may be declared after a place
         for TemplatePlace { name, span, .. } in places {
-            let mut constants = template.constants.iter();
-            let Some(index) = constants.position(|constant| constant.name == name) else {
+            let Some(index) = constants.iter().position(|constant| constant.name == name) else {
                 let message = format!("the constant `{name}` has no range");
                 let help =
                     format!("declare it where it stands first: `{{{name}=START:LOW..HIGH}}`");
                 return Err(error(message, help, span));
             };
-            template.places.push((span, index));
+            filled.push((span, index));
         }
         // in the order of the text, in which numbers are filled in
-        template.places.sort_unstable();
+        filled.sort_unstable();
         // whatever numbers are filled in, the formula is not too long
-        if text.len() + template.places.len() * MAX_FILLED > MAX_LENGTH {
+        if text.len() + filled.len() * MAX_FILLED > MAX_LENGTH {
             let end = Span::new(text.len(), text.len());
             return Err(SyntaxError::too_long(end));
         }
-        if template.constants.is_empty() {
+        if constants.is_empty() {
             let message = "the template has no constant to find";
             let help =
                 "write `{name=START:LOW..HIGH}` instead of a number, such as `{fs=100:0..500}`";
             return Err(error(message, help, Span::new(0, text.len())));
         }
-        for constant in &template.constants {
-            check_name(constant, &template)?;
+        for constant in &constants {
+            check_name(constant, &expr)?;
         }
+        let template = Self {
+            expr,
+            constants,
+            places: filled,
+        };
         template.check_filled()?;
         Ok(template)
-    }
-
-    /// Reads `{name=START:LOW..HIGH}`.
-    fn declare(&mut self, text: &str, place: &TemplatePlace) -> Result<(), SyntaxError> {
-        let constant = read_constant(text, place)?;
-        let name = &constant.name;
-        if self.constants.iter().any(|other| other.name == *name) {
-            let message = format!("the constant `{name}` is declared twice");
-            let help = format!("declare it once, and write `{{{name}}}` where it stands again");
-            return Err(error(message, help, constant.span));
-        }
-        if self.constants.len() == MAX_CONSTANTS {
-            let message = format!("a template has at most {MAX_CONSTANTS} constants");
-            let help = "write the numbers that matter least as numbers";
-            return Err(error(message, help, constant.span));
-        }
-        self.constants.push(constant);
-        Ok(())
     }
 
     /// Refuses a template with a constant where a name is allowed, but no number:
@@ -320,12 +314,10 @@ impl Template {
         for (span, constant) in &self.places {
             filled.push_str(&self.text()[copied..span.start as usize]);
             copied = span.end as usize;
-            let is_int = self.constants()[*constant].is_int;
-            let value = if is_int {
-                values[*constant].round()
-            } else {
-                values[*constant]
-            };
+            let mut value = values[*constant];
+            if self.constants[*constant].is_int {
+                value = value.round();
+            }
             let rest = &self.text()[copied..];
             push_separated(&mut filled, &number_text(value), rest);
         }
@@ -364,136 +356,99 @@ fn push_separated(text: &mut String, number: &str, rest: &str) {
     }
 }
 
+/// Reads `{name=START:LOW..HIGH}`.
 fn read_constant(text: &str, place: &TemplatePlace) -> Result<TemplateConstant, SyntaxError> {
     let TemplatePlace { name, span, parts } = place.clone();
-    let mut parts = parts
-        .into_iter()
-        .map(|span| Part::new(span.start as usize, span.slice(text)));
-    // never missing: `declare` is called for places with parts only
-    let start_part = parts.next().unwrap_or(Part { text: "", span });
-    let start = start_part.number()?;
+    let mut parts = parts.into_iter().map(|part| trimmed(text, part));
+    // never missing: this is called for places with parts only
+    let start_at = parts.next().unwrap_or(span);
+    let start = number(text, start_at)?;
     let Some(range) = parts.next() else {
         let message = format!("the constant `{name}` has no range");
         return Err(error(message, form(&name), span));
     };
-    let (low, high) = range.range(&name)?;
-    let mut constant = TemplateConstant {
-        name,
-        start,
-        low,
-        high,
-        is_log: false,
-        is_int: false,
-        span,
+    let Some((before_dots, _)) = range.slice(text).split_once("..") else {
+        let message = format!("`{}` is not a range", range.slice(text));
+        return Err(error(message, form(&name), range));
     };
+    let Range { start: from, end } = range.range();
+    let dots = from + before_dots.len();
+    let low = number(text, Span::new(from, dots))?;
+    let high = number(text, Span::new(dots + "..".len(), end))?;
+    let (mut is_log, mut is_int) = (false, false);
     for suffix in parts {
-        match suffix.text {
-            "log" if !constant.is_log => constant.is_log = true,
-            "int" if !constant.is_int => constant.is_int = true,
+        match suffix.slice(text) {
+            "log" if !is_log => is_log = true,
+            "int" if !is_int => is_int = true,
             other => {
                 let message = format!("`:{other}` is not known here");
                 let help = "`:log`, `:int` or both may follow the range";
-                return Err(error(message, help, suffix.span));
+                return Err(error(message, help, suffix));
             }
         }
     }
-    check_values(&constant, start_part.span, range.span)?;
-    Ok(constant)
-}
-
-fn check_values(
-    constant: &TemplateConstant,
-    start_span: Span,
-    range_span: Span,
-) -> Result<(), SyntaxError> {
-    let TemplateConstant {
-        start, low, high, ..
-    } = *constant;
     let numbers = [start, low, high];
     let fraction = numbers.into_iter().find(|number| number.fract() != 0.0);
     let (message, help, at) = if low >= high {
         (
             format!("the range `{low}..{high}` does not ascend"),
             "write the smaller number first; for a single number, write it without braces",
-            range_span,
+            range,
         )
     } else if !(low..=high).contains(&start) {
         (
             format!("the start {start} is outside of the range `{low}..{high}`"),
             "start within the range, or widen it",
-            start_span,
+            start_at,
         )
-    } else if constant.is_log && low <= 0.0 {
+    } else if is_log && low <= 0.0 {
         (
             format!("the range `{low}..{high}` has no logarithms"),
             "with `:log` a range begins above 0",
-            range_span,
+            range,
         )
     } else if let Some(fraction) = fraction
-        && constant.is_int
+        && is_int
     {
         (
             format!("{fraction} is not a whole number"),
             "with `:int` the start and the range are whole numbers",
-            if fraction == start {
-                start_span
-            } else {
-                range_span
-            },
+            if fraction == start { start_at } else { range },
         )
     } else {
-        return Ok(());
+        return Ok(TemplateConstant {
+            name,
+            start,
+            low,
+            high,
+            is_log,
+            is_int,
+            span,
+        });
     };
     Err(error(message, help, at))
 }
 
-/// A text between two colons, without the blanks around it.
-#[derive(Clone, Copy)]
-struct Part<'t> {
-    text: &'t str,
-    span: Span,
+/// A span of a text without the blanks around what it covers.
+fn trimmed(text: &str, span: Span) -> Span {
+    let covered = span.slice(text);
+    let start = span.start as usize + covered.len() - covered.trim_start().len();
+    Span::new(start, start + covered.trim().len())
 }
 
-impl<'t> Part<'t> {
-    fn new(start: usize, text: &'t str) -> Self {
-        let start = start + text.len() - text.trim_start().len();
-        let text = text.trim();
-        Self {
-            text,
-            span: Span::new(start, start + text.len()),
-        }
-    }
-
-    fn number(self) -> Result<f64, SyntaxError> {
-        // the standard library reads `inf` and `nan` as well
-        let is_written_as_number = self
-            .text
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-        let message = match self.text.parse::<f64>() {
-            Ok(number) if is_written_as_number && number.is_finite() => return Ok(number),
-            Ok(_) if is_written_as_number => format!("`{}` is too large for a number", self.text),
-            _ if self.text.is_empty() => "a number is missing".to_owned(),
-            _ => format!("`{}` is not a number", self.text),
-        };
-        Err(error(message, form("name"), self.span))
-    }
-
-    fn range(self, name: &str) -> Result<(f64, f64), SyntaxError> {
-        let Some((low, high)) = self.text.split_once("..") else {
-            return Err(error(
-                format!("`{}` is not a range", self.text),
-                form(name),
-                self.span,
-            ));
-        };
-        let start = self.span.start as usize;
-        let high_start = start + low.len() + "..".len();
-        Ok((
-            Part::new(start, low).number()?,
-            Part::new(high_start, high).number()?,
-        ))
-    }
+fn number(text: &str, span: Span) -> Result<f64, SyntaxError> {
+    let span = trimmed(text, span);
+    let digits = span.slice(text);
+    // the standard library reads `inf` and `nan` as well
+    let mut bytes = digits.bytes();
+    let is_of_digits = bytes.all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let message = match digits.parse::<f64>() {
+        Ok(number) if is_of_digits && number.is_finite() => return Ok(number),
+        Ok(_) if is_of_digits => format!("`{digits}` is too large for a number"),
+        _ if digits.is_empty() => "a number is missing".to_owned(),
+        _ => format!("`{digits}` is not a number"),
+    };
+    Err(error(message, form("name"), span))
 }
 
 /// How a constant is written.
@@ -504,34 +459,25 @@ fn form(name: &str) -> String {
 }
 
 /// Refuses a name that means something else in Python or in the rest of the formula.
-fn check_name(constant: &TemplateConstant, template: &Template) -> Result<(), SyntaxError> {
+fn check_name(constant: &TemplateConstant, expr: &Expr) -> Result<(), SyntaxError> {
     let name = &*constant.name;
-    let help = "give the constant another name".to_owned();
     let resolution = Resolution::resolve(name, PythonVersion::default(), |_| false);
     if !matches!(resolution, Resolution::Undefined) {
+        let message = format!("`{name}` is a name of Python, which no constant can have");
         return Err(error(
-            format!("`{name}` is a name of Python, which no constant can have"),
-            help,
+            message,
+            "give the constant another name",
             constant.span,
         ));
     }
-    for node in template.expr.nodes() {
-        if node.name() != Some(name) {
-            continue;
-        }
-        let places = &template.places;
-        // the places are sorted
-        let is_filled = places
-            .binary_search_by_key(&node.span, |(place, _)| *place)
-            .is_ok();
-        if !is_filled {
-            return Err(error(
-                format!("`{name}` is both a constant and an input of the formula"),
-                format!(
-                    "give the constant another name, or write `{{{name}}}` where the constant stands again"
-                ),
-                node.span,
-            ));
+    for node in expr.nodes() {
+        // the node of a constant has its braces
+        if node.name() == Some(name) && !node.span.slice(expr.text()).starts_with('{') {
+            let message = format!("`{name}` is both a constant and an input of the formula");
+            let help = format!(
+                "give the constant another name, or write `{{{name}}}` where the constant stands again"
+            );
+            return Err(error(message, help, node.span));
         }
     }
     Ok(())

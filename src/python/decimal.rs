@@ -17,7 +17,7 @@ use num_integer::Integer as _;
 use num_traits::{ToPrimitive, Zero};
 use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
 
-use crate::python::function::{self, Arguments};
+use crate::python::function;
 use crate::python::functions::{
     self, accumulate, coordinates, extreme, missing_method, not_callable,
 };
@@ -26,23 +26,47 @@ use crate::python::{
     BinaryOperator, ErrorKind, Function, Python, Raised, UnaryOperator, Value, operators,
 };
 
-/// The result of a function of Python.
-fn call_python(
-    function: Function,
+/// `callee(positional…, keyword=…)`.
+pub(super) fn call(
+    callee: &Value,
     positional: &[Value],
     keywords: &[(&str, Value)],
     python: &Python,
 ) -> Result<Value, Raised> {
-    from_python(&python.call_of_python(&Value::Function(function), positional, keywords)?)
-}
-
-fn call_with_keywords(
-    function: Function,
-    slots: [Option<&Value>; 4],
-    python: &Python,
-) -> Result<Value, Raised> {
     use Function as F;
-    match (function, slots) {
+    let &Value::Function(function) = callee else {
+        return Err(not_callable(callee));
+    };
+    let arguments = function::bind(function, python.version, positional, keywords)?;
+    let in_python = |positional: &[Value], keywords: &[(&str, Value)]| {
+        from_python(&python.call_of_python(callee, positional, keywords)?)
+    };
+    match (function, arguments.slots) {
+        (F::Fma | F::Sumprod | F::Nextafter, _) => Err(unsupported(function)),
+        (F::Max | F::Min, [key, default, ..]) => {
+            extreme(function, arguments.values, [key, default], python)
+        }
+        // a number with a fraction is Python's `TypeError`
+        (F::Comb | F::Factorial | F::Gcd | F::Isqrt | F::Lcm | F::Perm, _) => {
+            let values: Vec<_> = arguments.values.iter().map(to_python).collect();
+            in_python(&values, &[])
+        }
+        (F::Hypot, [x, second, ..]) => {
+            let lengths = arguments.values.iter().map(Value::decimal_argument);
+            let lengths: Vec<Decimal> = lengths.collect::<Result<_, _>>()?;
+            match (x.and_then(Value::decimal), second) {
+                (Some(x), None) => Ok(x.abs().into()),
+                _ => norm(&lengths),
+            }
+        }
+        (F::Sum | F::Fsum, [Some(items), start, ..]) => {
+            let start = start.cloned().unwrap_or(Decimal::ZERO.into());
+            accumulate(items, start, BinaryOperator::Add, python)
+        }
+        (F::Prod, [Some(items), start, ..]) => {
+            let start = start.cloned().unwrap_or(Decimal::ONE.into());
+            accumulate(items, start, BinaryOperator::Multiply, python)
+        }
         (F::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
         (F::Float | F::Int, [None, None, ..]) => Ok(Decimal::ZERO.into()),
         (F::Float | F::Int, [x, base, ..]) => match (x.and_then(Value::decimal), base) {
@@ -52,24 +76,36 @@ fn call_with_keywords(
             _ => {
                 let positional = Vec::from_iter(x.map(to_python));
                 let keywords = Vec::from_iter(base.map(|base| ("base", to_python(base))));
-                call_python(function, &positional, &keywords, python)
+                in_python(&positional, &keywords)
             }
         },
         (F::Round, [Some(x), digits, ..]) => round(x, digits),
-        (F::Sum, [Some(items), start, ..]) => sum(items, start, python),
-        (F::Prod, [Some(items), start, ..]) => {
-            let start = start.cloned().unwrap_or(Decimal::ONE.into());
-            accumulate(items, start, BinaryOperator::Multiply, python)
-        }
         (F::Isclose, [Some(a), Some(b), relative, absolute]) => isclose(a, b, relative, absolute),
-        _ => Err(unsupported(function)),
+        (F::Divmod, [Some(x), Some(y), ..]) => match (x.decimal(), y.decimal()) {
+            (Some(a), Some(b)) => {
+                let (quotient, remainder) = divmod(a, b)?;
+                Ok(pair(quotient, remainder))
+            }
+            _ => Err(operators::unsupported("divmod()", x, y)),
+        },
+        (F::Dist, [Some(p), Some(q), ..]) => dist(p, q),
+        // The first argument is checked before the second.
+        (F::Log, [Some(x), Some(base), ..]) => divide(
+            logarithm(function, x.decimal_argument()?)?,
+            logarithm(function, base.decimal_argument()?)?,
+        ),
+        (_, [Some(x), Some(y), ..]) => {
+            binary_real_function(function, x.decimal_argument()?, y.decimal_argument()?)
+        }
+        (F::All | F::Any | F::Len, _) => {
+            from_python(&functions::call_bound(function, arguments, python)?)
+        }
+        (_, [x, ..]) => match x.and_then(Value::decimal) {
+            Some(number) => real_function(function, number),
+            // of what is no number Python knows the error
+            None => from_python(&functions::call_bound(function, arguments, python)?),
+        },
     }
-}
-
-/// `sum(items, start)`: `+` from the left.
-fn sum(items: &Value, start: Option<&Value>, python: &Python) -> Result<Value, Raised> {
-    let start = start.cloned().unwrap_or(Decimal::ZERO.into());
-    accumulate(items, start, BinaryOperator::Add, python)
 }
 
 /// `op x`.
@@ -110,47 +146,6 @@ pub(super) fn binary(
         ));
     }
     Err(operators::unsupported(operators::spelling(op), x, y))
-}
-
-/// `callee(positional…, keyword=…)`.
-pub(super) fn call(
-    callee: &Value,
-    positional: &[Value],
-    keywords: &[(&str, Value)],
-    python: &Python,
-) -> Result<Value, Raised> {
-    let &Value::Function(function) = callee else {
-        return Err(not_callable(callee));
-    };
-    match function::bind(function, python.version, positional, keywords)? {
-        // before the arms by count, which would find fault with their arguments
-        Arguments::Positional(_) if matches!(function, Function::Fma | Function::Sumprod) => {
-            Err(unsupported(function))
-        }
-        Arguments::Positional([items, start @ ..])
-            // before Python 3.8, `sum` has no named parameters: its start is positional
-            if matches!(function, Function::Fsum | Function::Sum) =>
-        {
-            sum(items, start.first(), python)
-        }
-        Arguments::Positional(values) if is_integer_function(function) => {
-            let values: Vec<_> = values.iter().map(to_python).collect();
-            call_python(function, &values, &[], python)
-        }
-        Arguments::Positional([x]) => match x.decimal() {
-            Some(number) if !is_of_any_value(function) => real_function(function, number),
-            // of what is no number Python knows the truth, the length or the error
-            _ => from_python(&functions::call_by_position(function, std::slice::from_ref(x), python)?),
-        },
-        Arguments::Positional([x, y]) => call_with_two(function, x, y),
-        Arguments::Positional(values) => call_with_many(function, values),
-        Arguments::Named(slots) => call_with_keywords(function, slots, python),
-        Arguments::Extreme {
-            values,
-            key,
-            default,
-        } => extreme(function, values, [key, default], python),
-    }
 }
 
 /// The decimal as a value, or the error that the number is too large.
@@ -276,55 +271,8 @@ fn not_decimal(text: impl Into<Cow<'static, str>>) -> Raised {
     Raised::new(ErrorKind::Decimal, text)
 }
 
-/// Whether the function is Python's; a number with a fraction is then Python's `TypeError`.
-fn is_integer_function(function: Function) -> bool {
-    use Function as F;
-    matches!(
-        function,
-        F::Comb | F::Factorial | F::Gcd | F::Isqrt | F::Lcm | F::Perm
-    )
-}
-
-/// Whether a function of one argument is Python's for numbers too.
-fn is_of_any_value(function: Function) -> bool {
-    use Function as F;
-    matches!(function, F::All | F::Any | F::Bool | F::Len)
-}
-
 fn pair(first: Decimal, second: Decimal) -> Value {
     Value::Tuple([first.into(), second.into()].into())
-}
-
-fn call_with_two(function: Function, x: &Value, y: &Value) -> Result<Value, Raised> {
-    match function {
-        Function::Divmod => match (x.decimal(), y.decimal()) {
-            (Some(a), Some(b)) => {
-                let (quotient, remainder) = divmod(a, b)?;
-                Ok(pair(quotient, remainder))
-            }
-            _ => Err(operators::unsupported("divmod()", x, y)),
-        },
-        Function::Dist => dist(x, y),
-        Function::Hypot => norm(&[x.decimal_argument()?, y.decimal_argument()?]),
-        // The first argument is checked before the second.
-        Function::Log => divide(
-            logarithm(function, x.decimal_argument()?)?,
-            logarithm(function, y.decimal_argument()?)?,
-        ),
-        _ => binary_real_function(function, x.decimal_argument()?, y.decimal_argument()?),
-    }
-}
-
-fn call_with_many(function: Function, values: &[Value]) -> Result<Value, Raised> {
-    match function {
-        Function::Hypot => {
-            let lengths: Result<Vec<_>, _> = values.iter().map(Value::decimal_argument).collect();
-            norm(&lengths?)
-        }
-        // without arguments only types are called: `float()` here, `bool()` below
-        Function::Float => Ok(Decimal::ZERO.into()),
-        _ => Ok(Value::Bool(false)),
-    }
 }
 
 /// `dist(p, q)`.
@@ -341,12 +289,11 @@ fn dist(p: &Value, q: &Value) -> Result<Value, Raised> {
 fn real_function(function: Function, x: Decimal) -> Result<Value, Raised> {
     use Function as F;
     match function {
-        F::Float => Ok(x.into()),
         F::Ceil => Ok(x.ceil().into()),
         F::Floor => Ok(x.floor().into()),
         F::Trunc => Ok(x.trunc().into()),
         F::Modf => Ok(pair(x.fract(), x.trunc())),
-        F::Abs | F::Fabs | F::Hypot => Ok(x.abs().into()),
+        F::Abs | F::Fabs => Ok(x.abs().into()),
         F::Isfinite => Ok(Value::Bool(true)),
         F::Isinf | F::Isnan => Ok(Value::Bool(false)),
         // a zero of `rust_decimal` may be negative
@@ -359,23 +306,16 @@ fn real_function(function: Function, x: Decimal) -> Result<Value, Raised> {
         F::Cos => checked(x.checked_cos()),
         // `checked_tan` of rust_decimal 1.43 is a short series, right to about 8 digits
         F::Tan => ratio(x.checked_sin(), x.checked_cos()),
-        _ => exponential(function, x),
-    }
-}
-
-/// Functions that are computed from `exp`; an error for any other function.
-fn exponential(function: Function, x: Decimal) -> Result<Value, Raised> {
-    match function {
-        Function::Exp => checked(x.checked_exp()),
-        Function::Expm1 => {
+        F::Exp => checked(x.checked_exp()),
+        F::Expm1 => {
             let power = x.checked_exp().ok_or_else(too_large)?;
             checked(power.checked_sub(Decimal::ONE))
         }
-        Function::Exp2 => power(Decimal::TWO, x),
+        F::Exp2 => power(Decimal::TWO, x),
         // `rust_decimal` has no hyperbolic functions
-        Function::Sinh => ratio(difference_of_powers(x), Some(Decimal::TWO)),
-        Function::Cosh => ratio(sum_of_powers(x), Some(Decimal::TWO)),
-        Function::Tanh => ratio(difference_of_powers(x), sum_of_powers(x)),
+        F::Sinh => ratio(difference_of_powers(x), Some(Decimal::TWO)),
+        F::Cosh => ratio(sum_of_powers(x), Some(Decimal::TWO)),
+        F::Tanh => ratio(difference_of_powers(x), sum_of_powers(x)),
         _ => Err(unsupported(function)),
     }
 }

@@ -166,20 +166,14 @@ impl Parameters {
     }
 }
 
-/// The arguments of one call, by parameter.
-#[derive(Debug)]
-pub(crate) enum Arguments<'a, V> {
-    /// Positional arguments only, of an accepted number.
-    Positional(&'a [V]),
-    /// The arguments of a function with named parameters, in the order of the parameters; `None` if
-    /// not given.
-    Named([Option<&'a V>; 4]),
-    /// The arguments of `min` and `max`.
-    Extreme {
-        values: &'a [V],
-        key: Option<&'a V>,
-        default: Option<&'a V>,
-    },
+/// The arguments of one call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arguments<'a, V> {
+    /// The positional ones.
+    pub(super) values: &'a [V],
+    /// Those of the parameters, in their order, and `None` if not given; of a function that takes
+    /// any number of positional arguments the `key` and the `default`.
+    pub(super) slots: [Option<&'a V>; 4],
 }
 
 impl Function {
@@ -312,15 +306,23 @@ pub(crate) fn bind<'a, V>(
     let signature = function.signature(python);
     match signature {
         Signature::Named(parameters) => {
-            bind_named(function, parameters, positional, keywords).map(Arguments::Named)
+            return bind_named(function, parameters, positional, keywords);
         }
-        Signature::Extreme => bind_extreme(function, positional, keywords),
-        _ if !keywords.is_empty() => Err(takes_no_keywords(function, python)),
-        _ => match count_error(function, python, positional.len()) {
-            Some(text) => Err(Raised::type_error(text)),
-            None => Ok(Arguments::Positional(positional)),
-        },
+        Signature::Extreme => return bind_extreme(function, positional, keywords),
+        _ if !keywords.is_empty() => return Err(takes_no_keywords(function, python)),
+        _ => {}
     }
+    if let Some(text) = count_error(function, python, positional.len()) {
+        return Err(Raised::type_error(text));
+    }
+    let mut slots = [None; 4];
+    for (slot, value) in slots.iter_mut().zip(positional) {
+        *slot = Some(value);
+    }
+    Ok(Arguments {
+        values: positional,
+        slots,
+    })
 }
 
 fn takes_no_keywords(function: Function, python: PythonVersion) -> Raised {
@@ -377,7 +379,7 @@ fn bind_named<'a, V>(
     parameters: Parameters,
     positional: &'a [V],
     keywords: &'a [(&str, V)],
-) -> Result<[Option<&'a V>; 4], Raised> {
+) -> Result<Arguments<'a, V>, Raised> {
     let name = function.name();
     check_counts(name, parameters, positional.len(), keywords.len())?;
     // `isclose` has the most parameters
@@ -396,7 +398,10 @@ fn bind_named<'a, V>(
         }
     }
     check_names(name, parameters, positional.len(), keywords)?;
-    Ok(slots)
+    Ok(Arguments {
+        values: positional,
+        slots,
+    })
 }
 
 fn check_counts(
@@ -497,10 +502,10 @@ fn bind_extreme<'a, V>(
             "Cannot specify a default for {name}() with multiple positional arguments"
         )));
     }
-    Ok(Arguments::Extreme {
+    let key = keyword_argument(keywords, "key");
+    Ok(Arguments {
         values,
-        key: keyword_argument(keywords, "key"),
-        default,
+        slots: [key, default, None, None],
     })
 }
 

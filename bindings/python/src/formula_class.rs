@@ -21,7 +21,7 @@ use pyo3::types::{PyDict, PyMapping, PyTuple};
 use crate::arrow_and_numpy;
 use crate::exceptions::{FormulaError, characters, in_python, path_advice, syntax_error};
 use crate::imported_columns::{Input, Inputs, MAX_ROWS, is_text};
-use crate::scores_class::{Columns, Scores, UnscoredRows};
+use crate::scores_class::{Scores, UnscoredRows, count_rows, score};
 
 /// A formula, compiled for the names of OpenPBS and the resources of a site:
 /// `Formula(text, resources={"ngpus": "int"})`, where a type is int, long, float, size (kb),
@@ -334,8 +334,7 @@ impl Formula {
         let column_error = |error| self.column_error(error);
         // other threads of Python run meanwhile
         py.detach(|| {
-            let columns = Columns::new(&self.program, inputs, rows).map_err(column_error)?;
-            let rows = columns.rows();
+            let rows = count_rows(&self.program, inputs, rows).map_err(column_error)?;
             if rows > MAX_ROWS {
                 let message = format!(
                     "the table has {rows} rows, more than {MAX_ROWS}: evaluate it in parts"
@@ -349,8 +348,8 @@ impl Formula {
                 return Err(PyMemoryError::new_err(message));
             }
             scores.resize(rows, 0.0);
-            let outcome = columns.score(&mut scores, threads).map_err(column_error)?;
-            Ok((scores, outcome))
+            let outcome = score(&self.program, inputs, &mut scores, threads);
+            Ok((scores, outcome.map_err(column_error)?))
         })
     }
 

@@ -96,13 +96,6 @@ impl Scores {
             errors: row_errors,
         }
     }
-
-    fn get(&self, row: usize) -> Option<f64> {
-        if self.array.is_null(row) {
-            return None;
-        }
-        Some(self.array.value(row))
-    }
 }
 
 #[pymethods]
@@ -188,7 +181,7 @@ impl Scores {
             Some(row as usize)
         };
         match from_start.filter(|&row| row < self.array.len()) {
-            Some(row) => Ok(self.get(row)),
+            Some(row) => Ok(self.array.is_valid(row).then(|| self.array.value(row))),
             None => Err(PyIndexError::new_err(format!(
                 "there is no row {row}: there are {} scores",
                 self.array.len()
@@ -219,13 +212,6 @@ const LEAST_ROWS: usize = 1 << 16;
 /// The most threads that are started.
 const MAX_THREADS: usize = 256;
 
-/// The columns of an evaluation.
-pub struct Columns<'a> {
-    program: &'a Program,
-    inputs: &'a [(String, Input)],
-    rows: usize,
-}
-
 /// What a part of the rows gives besides its scores.
 #[derive(Default)]
 pub struct UnscoredRows {
@@ -235,30 +221,20 @@ pub struct UnscoredRows {
     pub null_rows: Vec<usize>,
 }
 
-impl<'a> Columns<'a> {
-    /// Checks that the columns are those that the program reads, and that they have the same number
-    /// of rows, which is that of the table, if there is one.
-    pub fn new(
-        program: &'a Program,
-        inputs: &'a [(String, Input)],
-        mut rows: Option<usize>,
-    ) -> Result<Self, ColumnError> {
-        let mut none = Vec::new();
-        for (name, input) in inputs {
-            none.push((name.as_str(), input.slice(0..0)));
-        }
-        // without rows nothing is computed, but the names of the columns are checked
-        program.score_columns(
-            &none,
-            OnError::ZeroLikePbs,
-            &mut ColumnScratch::new(),
-            &mut [0.0; 0],
-            &mut Vec::new(),
-        )?;
-        for (name, input) in inputs {
-            let Input::Column(column) = input else {
-                continue;
-            };
+/// The number of rows of the columns of a program: that of the table, if there is one, and 1 if
+/// every input is the same for every job.
+///
+/// # Errors
+/// The columns are not those that the program reads, or differ in their numbers of rows.
+pub fn count_rows(
+    program: &Program,
+    inputs: &[(String, Input)],
+    mut rows: Option<usize>,
+) -> Result<usize, ColumnError> {
+    // without rows nothing is computed, but the names of the columns are checked
+    score_part(program, inputs, 0, &mut [], &QueueWork::default())?;
+    for (name, input) in inputs {
+        if let Input::Column(column) = input {
             let (found, expected) = (column.rows(), *rows.get_or_insert(column.rows()));
             if found != expected {
                 return Err(ColumnError::Length {
@@ -268,84 +244,72 @@ impl<'a> Columns<'a> {
                 });
             }
         }
-        Ok(Self {
-            program,
-            inputs,
-            rows: rows.unwrap_or(1),
-        })
     }
+    Ok(rows.unwrap_or(1))
+}
 
-    /// The number of rows: 1 if there is no table and every input is the same for every job.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Writes the scores of all rows.
-    pub fn score(&self, scores: &mut [f64], threads: usize) -> Result<UnscoredRows, ColumnError> {
-        let threads = threads.min(MAX_THREADS).min(self.rows / LEAST_ROWS);
-        if threads > 1 {
-            let work = QueueWork::default();
-            let scored = self.score_in_parallel(scores, threads, &work);
-            // else which jobs fail would depend on the number of threads: one does all again
-            if !work.is_beyond_the_budget() {
-                return scored;
-            }
-        }
-        self.score_part(0, scores, &QueueWork::default())
-    }
-
-    fn score_in_parallel(
-        &self,
-        scores: &mut [f64],
-        threads: usize,
-        queue: &QueueWork,
-    ) -> Result<UnscoredRows, ColumnError> {
-        let rows = self.rows.div_ceil(threads);
+/// Writes the scores of all rows, which [`count_rows`] has counted.
+pub fn score(
+    program: &Program,
+    inputs: &[(String, Input)],
+    scores: &mut [f64],
+    threads: usize,
+) -> Result<UnscoredRows, ColumnError> {
+    let threads = threads.min(MAX_THREADS).min(scores.len() / LEAST_ROWS);
+    if threads > 1 {
+        let work = QueueWork::default();
+        let rows = scores.len().div_ceil(threads);
         let parts = scores.chunks_mut(rows).enumerate().collect();
-        let score_part =
-            |(index, scores): (usize, &mut [f64])| self.score_part(index * rows, scores, queue);
+        let score_part = |(index, scores): (usize, &mut [f64])| {
+            score_part(program, inputs, index * rows, scores, &work)
+        };
         let mut all = UnscoredRows::default();
         for part in Threads::new(threads).run(|| parallel::map(parts, score_part)) {
             let mut part = part?;
             all.errors.append(&mut part.errors);
             all.null_rows.append(&mut part.null_rows);
         }
-        Ok(all)
+        // else which jobs fail would depend on the number of threads: one does all again
+        if !work.is_beyond_the_budget() {
+            return Ok(all);
+        }
     }
+    score_part(program, inputs, 0, scores, &QueueWork::default())
+}
 
-    /// Writes the scores of consecutive rows.
-    fn score_part(
-        &self,
-        first: usize,
-        scores: &mut [f64],
-        queue: &QueueWork,
-    ) -> Result<UnscoredRows, ColumnError> {
-        let rows = first..first + scores.len();
-        let (mut columns, mut nulls) = (Vec::new(), Vec::new());
-        for (name, input) in self.inputs {
-            columns.push((name.as_str(), input.slice(rows.clone())));
-            if let Input::Column(column) = input {
-                nulls.extend(column.nulls());
-            }
+/// Writes the scores of consecutive rows.
+fn score_part(
+    program: &Program,
+    inputs: &[(String, Input)],
+    first: usize,
+    scores: &mut [f64],
+    queue: &QueueWork,
+) -> Result<UnscoredRows, ColumnError> {
+    let rows = first..first + scores.len();
+    let (mut columns, mut nulls) = (Vec::new(), Vec::new());
+    for (name, input) in inputs {
+        columns.push((name.as_str(), input.slice(rows.clone())));
+        if let Input::Column(column) = input {
+            nulls.extend(column.nulls());
         }
-        let mut outcome = UnscoredRows::default();
-        self.program.score_columns_within(
-            queue,
-            &columns,
-            OnError::ZeroLikePbs,
-            &mut ColumnScratch::new(),
-            scores,
-            &mut outcome.errors,
-        )?;
-        for (row, _) in &mut outcome.errors {
-            *row += first;
-        }
-        if !nulls.is_empty() {
-            let is_null = |row: &usize| nulls.iter().any(|nulls| nulls.is_null(*row));
-            // in the place of a null 0 was evaluated, which may have failed
-            outcome.errors.retain(|(row, _)| !is_null(row));
-            outcome.null_rows.extend(rows.filter(is_null));
-        }
-        Ok(outcome)
     }
+    let mut outcome = UnscoredRows::default();
+    program.score_columns_within(
+        queue,
+        &columns,
+        OnError::ZeroLikePbs,
+        &mut ColumnScratch::new(),
+        scores,
+        &mut outcome.errors,
+    )?;
+    for (row, _) in &mut outcome.errors {
+        *row += first;
+    }
+    if !nulls.is_empty() {
+        let is_null = |row: &usize| nulls.iter().any(|nulls| nulls.is_null(*row));
+        // in the place of a null 0 was evaluated, which may have failed
+        outcome.errors.retain(|(row, _)| !is_null(row));
+        outcome.null_rows.extend(rows.filter(is_null));
+    }
+    Ok(outcome)
 }

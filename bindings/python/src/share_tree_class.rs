@@ -187,36 +187,29 @@ fn share_columns<'py>(
     nodes: Vec<NodeId>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let numbers = OpenPbs.assess(tree);
-    let (mut names, mut paths, mut kinds) = (vec![], vec![], vec![]);
-    let (mut shares, mut usage) = (vec![], vec![]);
-    let (mut percs, mut tree_usages, mut factors) = (vec![], vec![], vec![]);
-    for node in nodes {
-        names.push(tree.name(node));
-        paths.push(tree.path(node));
-        kinds.push(match tree.kind(node) {
-            NodeKind::Root => "root",
-            NodeKind::Group => "group",
-            NodeKind::Entity => "entity",
-        });
-        shares.push(match tree.shares(node) {
-            Shares::Count(count) => Some(count),
-            Shares::Parent => None,
-        });
-        usage.push(tree.usage(node));
-        let numbers = numbers.get(node);
-        percs.push(numbers.map(|numbers| numbers.fairshare_perc));
-        tree_usages.push(numbers.map(|numbers| numbers.fairshare_tree_usage));
-        factors.push(numbers.map(|numbers| numbers.fairshare_factor));
-    }
+    let numbers = || nodes.iter().map(|&node| numbers.get(node));
+    let each = || nodes.iter().copied();
+    let kinds = each().map(|node| match tree.kind(node) {
+        NodeKind::Root => "root",
+        NodeKind::Group => "group",
+        NodeKind::Entity => "entity",
+    });
+    let shares = each().map(|node| match tree.shares(node) {
+        Shares::Count(count) => Some(count),
+        Shares::Parent => None,
+    });
+    let percs = numbers().map(|numbers| Some(numbers?.fairshare_perc));
+    let tree_usages = numbers().map(|numbers| Some(numbers?.fairshare_tree_usage));
+    let factors = numbers().map(|numbers| Some(numbers?.fairshare_factor));
     let columns = PyDict::new(py);
-    columns.set_item("name", names)?;
-    columns.set_item("path", paths)?;
-    columns.set_item("kind", kinds)?;
-    columns.set_item("shares", shares)?;
-    columns.set_item("perc", percs)?;
-    columns.set_item("usage", usage)?;
-    columns.set_item("tree_usage", tree_usages)?;
-    columns.set_item("factor", factors)?;
+    columns.set_item("name", Vec::from_iter(each().map(|node| tree.name(node))))?;
+    columns.set_item("path", Vec::from_iter(each().map(|node| tree.path(node))))?;
+    columns.set_item("kind", Vec::from_iter(kinds))?;
+    columns.set_item("shares", Vec::from_iter(shares))?;
+    columns.set_item("perc", Vec::from_iter(percs))?;
+    columns.set_item("usage", Vec::from_iter(each().map(|node| tree.usage(node))))?;
+    columns.set_item("tree_usage", Vec::from_iter(tree_usages))?;
+    columns.set_item("factor", Vec::from_iter(factors))?;
     Ok(columns)
 }
 

@@ -9,11 +9,11 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
-use job_sort_formula::{Formula, parallel};
+use job_sort_formula::{Formula, Schema, parallel};
 pub(crate) use jsf_json::object;
 use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::check::{Checked, FAILURE_CODES};
+use jsf_openpbs::check::Checked;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, JobsToRank, RankedQueue, Site, SiteError};
 use serde::{Serialize, Serializer};
@@ -53,35 +53,33 @@ impl GivenFormula {
         })
     }
 
+    /// The findings about the text of the formula and its names.
+    pub(crate) fn lint(&self, schema: &Schema) -> Vec<Diagnostic> {
+        match self.submitted.formula() {
+            Ok(formula) => lint(formula.expr(), schema),
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// The error of a site, with all findings about a formula that is not arithmetic there.
     pub(crate) fn refused(&self, error: SiteError, site: &Site) -> AnswerError {
-        match (error, self.submitted.formula()) {
-            (SiteError::NotArithmetic, Ok(formula)) => {
-                self.unusable(lint(formula.expr(), site.schema()))
-            }
-            (error, _) => error.into(),
+        match error {
+            SiteError::NotArithmetic => self.unusable(self.lint(site.schema())),
+            error => error.into(),
         }
     }
 
     pub(crate) fn unusable(&self, findings: Vec<Diagnostic>) -> AnswerError {
-        AnswerError::Unusable(Box::new(self.source.clone()), self.in_source(findings))
+        let findings = self.submitted.in_source(findings);
+        AnswerError::Unusable(Box::new(self.source.clone()), findings)
     }
 
     /// Refuses a formula that is not arithmetic for the jobs that it is to rank.
     pub(crate) fn require_arithmetic(&self, read: &JobsToRank) -> Result<(), AnswerError> {
-        if read.program.is_some() {
-            return Ok(());
+        match read.program {
+            Some(_) => Ok(()),
+            None => Err(self.unusable(self.lint(&read.jobs.schema))),
         }
-        Err(self.unusable(read.findings.clone()))
-    }
-
-    /// Findings on the parsed formula as findings on the submitted text.
-    pub fn in_source(&self, findings: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
-        let mut placed = Vec::new();
-        for found in findings {
-            placed.push(self.submitted.in_source(found));
-        }
-        placed
     }
 }
 
@@ -164,13 +162,6 @@ impl Warnings {
     }
 }
 
-/// What the jobs of the queue show of a formula: that it fails for them, and what this does to the
-/// scheduler.
-pub(crate) fn failures(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
-    let findings = checked.findings.iter();
-    findings.filter(|found| FAILURE_CODES.contains(&found.code))
-}
-
 /// What a finding advises, after a semicolon.
 pub fn advice(found: &Diagnostic) -> Message {
     let mut label = String::new();
@@ -217,9 +208,9 @@ pub trait Answer: Serialize {
     /// What people see of it.
     fn document(&self) -> Document<'_>;
 
-    /// The formulas by which it ranks jobs, and the ranked queues: what is found in them is said
-    /// beside the answer.
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+    /// The formulas by which it ranks jobs, the ranked queues, and what is found of the formulas there,
+    /// which is said beside the answer.
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
         Vec::new()
     }
 

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::STACK_SIZE;
-use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, failures, write_json};
+use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, write_json};
 use crate::commands::compare::CompareAnswer;
 use crate::commands::cycle::CycleAnswer;
 use crate::commands::explain::ExplainAnswer;
@@ -145,9 +145,7 @@ impl AskedSite<'_> {
         let mut members: Map<String, Value> = read(request)?;
         match command {
             "rank" => self.ranked(members, |given, question, warnings| {
-                let answer = RankAnswer::new(site, given, question, warnings)?;
-                warnings.doubt(failures(answer.checked()));
-                Ok(answer)
+                RankAnswer::new(site, given, question, warnings)
             }),
             "check" => {
                 // of a text that does not parse the answer says why
@@ -172,13 +170,8 @@ impl AskedSite<'_> {
                 let [old, new] = ["old", "new"].map(|side| take(&mut members, side));
                 let given = OldNew::new(self.formula(old?)?, self.formula(new?)?);
                 let question = read(members)?;
-                self.answered(|warnings| {
-                    let sites = OldNew::new(site, site);
-                    let answer = CompareAnswer::new(sites, given, question, warnings)?;
-                    let OldNew { old, new } = answer.checked();
-                    warnings.doubt(failures(old).chain(failures(new)));
-                    Ok(answer)
-                })
+                let sites = OldNew::new(site, site);
+                self.answered(|warnings| CompareAnswer::new(sites, given, question, warnings))
             }
             "shares" => {
                 let question = read(members)?;
@@ -194,7 +187,9 @@ impl AskedSite<'_> {
                 let question = read(members)?;
                 let mut warnings = Warnings::default();
                 let answer = CycleAnswer::new(site, given, &question, &mut warnings)?;
-                warnings.doubt(&answer.cycle.ranked.findings);
+                for (_, _, checked) in answer.rankings() {
+                    warnings.doubt(&checked.findings);
+                }
                 json_of(&answer, &self.worded(warnings))
             }
             "simulate" => {
@@ -271,9 +266,9 @@ impl AskedSite<'_> {
     ) -> Result<String, AnswerError> {
         let mut warnings = Warnings::default();
         let answer = answer(&mut warnings)?;
-        for (_, queue) in answer.rankings() {
+        for (_, queue, checked) in answer.rankings() {
             queue.require_values()?;
-            warnings.doubt(&queue.findings);
+            warnings.doubt(&checked.findings);
         }
         json_of(&answer, &self.worded(warnings))
     }

@@ -48,7 +48,6 @@ pub fn lint(expr: &Expr, schema: &Schema) -> Vec<Diagnostic> {
     let lints = Lints::new(expr, schema);
     let mut findings = lints.check_names();
     findings.extend(lints.check_arithmetic());
-    findings.extend(lints.check_punctuation());
     sort_by_span(&mut findings);
     let mut counts: BTreeMap<Code, usize> = BTreeMap::new();
     findings.retain(|found| {

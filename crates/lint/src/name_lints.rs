@@ -9,7 +9,7 @@ use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Construct, Expr, ExprId, ExprKind, Node, is_identifier};
 use job_sort_formula::python::{Function, constant};
 use job_sort_formula::schema::{Origin, Schema};
-use jsf_words::and_list;
+use jsf_words::{first_few_quoted, quoted_and_list};
 
 use crate::non_arithmetic::{is_math_module, is_resource_list};
 
@@ -30,6 +30,9 @@ pub(super) struct Lints<'e> {
     /// How many characters may still be compared with each other.
     comparisons_left: Cell<usize>,
 }
+
+/// The most unknown names that a message lists.
+const MAX_UNKNOWN_NAMES: usize = 10;
 
 impl<'e> Lints<'e> {
     pub(super) fn new(expr: &'e Expr, schema: &'e Schema) -> Self {
@@ -103,9 +106,6 @@ impl<'e> Lints<'e> {
     }
 }
 
-/// The most unknown names that a message lists.
-const MAX_UNKNOWN_NAMES: usize = 10;
-
 /// Names that exist in the server's script, so that the server accepts them, but not in the
 /// scheduler's.
 const SERVER_SCRIPT_NAMES: [&str; 2] = ["ans", "errnum"];
@@ -155,64 +155,47 @@ impl<'e> Lints<'e> {
         });
         // in the order of the text, since only leaves are names
         let unknown: Vec<Diagnostic> = unknown.collect();
-        let mut seen = HashSet::new();
-        let mut names = Vec::new();
-        for found in &unknown {
-            let name = found.span.slice(self.expr.text());
-            if seen.insert(name) {
-                names.push(format!("`{name}`"));
-            }
-        }
-        let Some((first, others)) = unknown.split_first() else {
+        let mut unknown = unknown.into_iter();
+        let Some(mut grouped) = unknown.next() else {
             return;
         };
-        if others.is_empty() {
-            return findings.push(first.clone());
-        }
-        let mut grouped = first.clone();
-        if names.len() > MAX_UNKNOWN_NAMES {
-            let more = names.len() + 1 - MAX_UNKNOWN_NAMES;
-            names.truncate(MAX_UNKNOWN_NAMES - 1);
-            names.push(format!("{more} more"));
+        let mut names = vec![grouped.span.slice(self.expr.text())];
+        let mut seen = HashSet::from([names[0]]);
+        for other in unknown {
+            let name = other.span.slice(self.expr.text());
+            names.extend(seen.insert(name).then_some(name));
+            grouped = grouped.with_secondary_label(other.span, "not known either");
         }
         if names.len() > 1 {
-            grouped.message = format!(
-                "{} are not known resources, functions or constants",
-                and_list(&names)
-            );
+            let names = if names.len() > MAX_UNKNOWN_NAMES {
+                first_few_quoted(&names, MAX_UNKNOWN_NAMES - 1)
+            } else {
+                quoted_and_list(&names)
+            };
+            grouped.message = format!("{names} are not known resources, functions or constants");
             grouped = grouped.with_help(how_to_declare());
-        }
-        for other in others {
-            grouped = grouped.with_secondary_label(other.span, "not known either");
         }
         findings.push(grouped);
     }
 
     fn name(&self, id: ExprId) -> Option<Diagnostic> {
         let node = self.expr.node(id);
-        let ExprKind::Name(name) = &node.kind else {
-            return None;
-        };
+        let name = node.name()?;
         let is_callee = self.is_callee(id);
+        let found = |code, message| Diagnostic::new(code, message, node.span);
         match self.resolution(name) {
-            Resolution::Undefined if self.schema.entry(name).is_some() => Some(
-                Diagnostic::new(
-                    Code::NotNumeric,
-                    format!("`{name}` is not a numeric resource"),
-                    node.span,
-                )
-                .with_help(
+            Resolution::Undefined if self.schema.entry(name).is_some() => {
+                let message = format!("`{name}` is not a numeric resource");
+                Some(found(Code::NotNumeric, message).with_help(
                     "a formula can use resources of the types long, float, size and duration",
-                ),
-            ),
+                ))
+            }
             Resolution::Undefined if self.is_local(name, node.span) => None,
             // an attribute is refused, whatever it is one of; that of a module or of the list of
             // resources has a finding of its own
             Resolution::Undefined if self.is_base(id) => {
-                if is_math_module(name) || is_resource_list(name) {
-                    return None;
-                }
-                Some(unknown(name, node.span))
+                let has_own = is_math_module(name) || is_resource_list(name);
+                (!has_own).then(|| unknown(name, node.span))
             }
             Resolution::Undefined if self.is_natural_logarithm(id) => Some(
                 unknown(name, node.span)
@@ -226,18 +209,34 @@ impl<'e> Lints<'e> {
                 let message =
                     format!("`{name}` is a resource here, which hides the Python function");
                 let help = "every job gets an error and the value 0; use another function, or rename the resource";
-                Some(Diagnostic::new(Code::HiddenFunction, message, node.span).with_help(help))
+                Some(found(Code::HiddenFunction, message).with_help(help))
             }
             Resolution::Input => {
                 let current = self.schema.entry(name)?.replaced_by?;
                 let message = format!("`{name}` is the deprecated name of `{current}`");
-                Some(
-                    Diagnostic::new(Code::DeprecatedName, message, node.span)
-                        .replaced_by(current, Applicability::Safe),
-                )
+                let found = found(Code::DeprecatedName, message);
+                Some(found.replaced_by(current, Applicability::Safe))
             }
+            // a resource that a formula cannot use, because Python finds another object first
             Resolution::Constant(_) if self.schema.entry(name).is_some() => {
-                hidden(name, node.span, is_callee)
+                let (code, message, help) = if name == "ex" {
+                    (
+                        Code::ScriptVariable,
+                        "`ex` is a variable of the scheduler's script, which hides the resource"
+                            .to_owned(),
+                        "it is `None` for every job; rename the resource",
+                    )
+                } else if is_callee {
+                    // a call means the function
+                    return None;
+                } else {
+                    (
+                        Code::HiddenResource,
+                        format!("`{name}` is a Python name here, which hides the resource"),
+                        "rename the resource to use it in a formula",
+                    )
+                };
+                Some(found(code, message).with_help(help))
             }
             Resolution::Constant(_) | Resolution::UnsupportedBuiltin => None,
         }
@@ -264,9 +263,8 @@ impl<'e> Lints<'e> {
             let message = format!(
                 "`{name}` exists only in the script with which the server validates a formula"
             );
-            return Diagnostic::new(Code::ScriptVariable, message, span).with_help(
-                "`qmgr` accepts the formula, but every job gets an error and the value 0",
-            );
+            let help = "`qmgr` accepts the formula, but every job gets an error and the value 0";
+            return Diagnostic::new(Code::ScriptVariable, message, span).with_help(help);
         }
         if let Some((meant, applicability)) = self.in_another_case(name, is_callee) {
             let message = format!("`{name}` is not a known name, but `{meant}` is");
@@ -282,24 +280,22 @@ impl<'e> Lints<'e> {
         let found = unknown(name, span);
         if name.eq_ignore_ascii_case("priority") {
             // `qstat` shows both as `Priority`
+            let label =
+                "the job's `Priority` is `job_priority`, that of its queue is `queue_priority`";
             return found
-                .with_label(
-                    "the job's `Priority` is `job_priority`, that of its queue is `queue_priority`",
-                )
+                .with_label(label)
                 .replaced_by("job_priority", Applicability::Unsafe);
         }
         let mut meant = self.begun(name);
         if meant.is_empty() {
             let near = self.nearest(name);
-            match near.iter().find(|near| is_identifier(near)) {
-                Some(near) => meant.push(near),
-                None => {
-                    return match near.first() {
-                        Some(near) => found.with_help(not_an_identifier(near)),
-                        None => found.with_help(how_to_declare()),
-                    };
-                }
-            }
+            let Some(usable) = near.iter().find(|near| is_identifier(near)) else {
+                return match near.first() {
+                    Some(near) => found.with_help(not_an_identifier(near)),
+                    None => found.with_help(how_to_declare()),
+                };
+            };
+            meant.push(usable);
         }
         let found = found.with_label(format!("did you mean `{}`?", meant.join("` or `")));
         match *meant {
@@ -313,16 +309,13 @@ impl<'e> Lints<'e> {
     fn begun(&self, name: &str) -> Vec<&'e str> {
         let typed = joined(name);
         let mut longer = Vec::new();
-        for known in self.schema.numeric_names() {
-            let Some(entry) = self.schema.entry(known) else {
-                continue;
-            };
-            // a deprecated name is not suggested
-            if entry.origin != Origin::Special || entry.replaced_by.is_some() {
-                continue;
-            }
+        for (known, entry) in self.schema.iter() {
             let mut words = known.match_indices('_');
-            if words.any(|(at, _)| joined(&known[..at]) == typed) {
+            // a deprecated name is not suggested
+            if entry.origin == Origin::Special
+                && entry.replaced_by.is_none()
+                && words.any(|(at, _)| joined(&known[..at]) == typed)
+            {
                 longer.push(known);
             }
         }
@@ -332,24 +325,19 @@ impl<'e> Lints<'e> {
     /// Findings on subtractions without blanks that are the name of one resource, such as
     /// `rn-long`, or misspell one, such as `eligible-time`. Their names are not reported again.
     fn hyphenated(&self) -> Vec<Diagnostic> {
-        let names = self
-            .expr
-            .nodes()
-            .iter()
-            .filter_map(|node| Some((node.span, node.name()?)));
         // in the order of the text, as all leaves of a tree
-        let names: Vec<(Span, &str)> = names.collect();
-        let chains = names.chunk_by(|(one, _), (next, _)| {
-            one.end + 1 == next.start
-                && self.expr.text().as_bytes().get(one.end as usize) == Some(&b'-')
-        });
-        let mut findings = Vec::new();
-        for chain in chains {
-            if chain.len() > 1 {
-                findings.extend(self.hyphenated_name(chain));
-            }
+        let mut names: Vec<(Span, &str)> = Vec::new();
+        for node in self.expr.nodes() {
+            names.extend(node.name().map(|name| (node.span, name)));
         }
-        findings
+        let chains = names.chunk_by(|(one, _), (next, _)| {
+            let between = one.end as usize..next.start as usize;
+            self.expr.text().get(between) == Some("-")
+        });
+        let chains = chains.filter(|chain| chain.len() > 1);
+        chains
+            .filter_map(|chain| self.hyphenated_name(chain))
+            .collect()
     }
 
     /// `chain` are the names with hyphens between them.
@@ -366,17 +354,13 @@ impl<'e> Lints<'e> {
         );
         let found = Diagnostic::new(Code::UnknownName, message, span);
         if self.schema.entry(written).is_some() {
-            Some(found.with_help(not_an_identifier(written)))
-        } else if self.schema.is_numeric(&meant) {
-            let label = format!("did you mean `{meant}`?");
-            Some(
-                found
-                    .with_label(label)
-                    .replaced_by(meant, Applicability::Unsafe),
-            )
-        } else {
-            None
+            return Some(found.with_help(not_an_identifier(written)));
         }
+        if !self.schema.is_numeric(&meant) {
+            return None;
+        }
+        let found = found.with_label(format!("did you mean `{meant}`?"));
+        Some(found.replaced_by(meant, Applicability::Unsafe))
     }
 
     /// The known name that differs from `name` only in case, if there is one. To replace a resource
@@ -387,21 +371,17 @@ impl<'e> Lints<'e> {
         if let Some(&known) = self.by_lower_case.get(&lower) {
             return Some((known.to_owned(), Applicability::Safe));
         }
-        if Function::from_name(&lower).is_some() && lower != name {
-            let applicability = if is_callee {
-                Applicability::Safe
-            } else {
-                Applicability::Unsafe
-            };
-            return Some((lower, applicability));
+        let is_function = Function::from_name(&lower).is_some() && lower != name;
+        if is_function && is_callee {
+            return Some((lower, Applicability::Safe));
         }
+        let mut meant = Some(lower).filter(|lower| is_function || constant(lower).is_some());
         for keyword in ["True", "False", "None"] {
             if keyword.eq_ignore_ascii_case(name) {
-                return Some((keyword.to_owned(), Applicability::Unsafe));
+                meant = Some(keyword.to_owned());
             }
         }
-        constant(&lower)?;
-        Some((lower, Applicability::Unsafe))
+        Some((meant?, Applicability::Unsafe))
     }
 }
 
@@ -428,23 +408,5 @@ fn joined(name: &str) -> String {
 fn not_an_identifier(resource: &str) -> String {
     format!(
         "no formula can use the resource `{resource}`: Python does not read it as one name; rename the resource"
-    )
-}
-
-/// The finding on a resource that a formula cannot use, because Python finds another object of that
-/// name first. A call has no such finding, as it means the function.
-fn hidden(name: &str, span: Span, is_callee: bool) -> Option<Diagnostic> {
-    if name == "ex" {
-        let message = "`ex` is a variable of the scheduler's script, which hides the resource";
-        let help = "it is `None` for every job; rename the resource";
-        return Some(Diagnostic::new(Code::ScriptVariable, message, span).with_help(help));
-    }
-    if is_callee {
-        return None;
-    }
-    let message = format!("`{name}` is a Python name here, which hides the resource");
-    Some(
-        Diagnostic::new(Code::HiddenResource, message, span)
-            .with_help("rename the resource to use it in a formula"),
     )
 }

@@ -2,6 +2,8 @@
 //! in a formula, those that give access to the interpreter, results that are not numbers, and
 //! punctuation such as `0,5` and `10%` for numbers and `2(x)` for a product.
 
+use std::collections::HashSet;
+
 use crate::name_lints::Lints;
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
 use job_sort_formula::formula::name_resolution::{Resolution, is_listed};
@@ -25,26 +27,28 @@ const NEVER_A_NUMBER: &str = "ascii bin bytearray bytes chr classmethod compile 
      setattr slice sorted staticmethod str super tuple type vars zip";
 
 impl Lints<'_> {
-    /// Findings on everything in the formula that is not arithmetic.
+    /// Findings on everything in the formula that is not arithmetic: of nested constructs that are
+    /// merely useless, only on the outermost.
     pub(super) fn check_arithmetic(&self) -> Vec<Diagnostic> {
-        let results = self.non_numeric_results();
-        let mut findings = self.constructs();
+        let mut findings = self.non_numeric_results();
         // that the result crashes the scheduler matters more than what it is made of
-        findings.retain(|found| {
-            let is_result = results.iter().any(|result| result.span == found.span);
-            found.code != Code::NotArithmetic || !is_result
-        });
-        findings.extend(results);
-        findings
-    }
-
-    /// Findings on constructs and builtins. Of nested ones that are merely useless, only the
-    /// outermost is reported.
-    fn constructs(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
+        let mut results = HashSet::new();
+        results.extend(findings.iter().map(|found| found.span));
         let mut reported: Vec<Span> = Vec::new();
         // parents come after their children, so the outermost is met first
-        for node in self.expr.nodes().iter().rev() {
+        for (id, node) in self.expr.iter().rev() {
+            findings.extend(self.percent_sign(node));
+            findings.extend(self.called_number(node));
+            if let Some(found) = self.index_out_of_range(node) {
+                results.insert(found.span);
+                findings.push(found);
+            }
+            if let ExprKind::Tuple(items) = &node.kind
+                && !self.is_used_as_tuple(id)
+            {
+                let pairs = items.windows(2);
+                findings.extend(pairs.filter_map(|pair| self.decimal_comma(pair[0], pair[1])));
+            }
             let Some(found) = self.construct(node) else {
                 continue;
             };
@@ -52,7 +56,7 @@ impl Lints<'_> {
                 findings.push(found);
             } else if !reported.iter().any(|outer| outer.contains(node.span)) {
                 reported.push(node.span);
-                findings.push(found);
+                findings.extend((!results.contains(&node.span)).then_some(found));
             }
         }
         findings
@@ -61,14 +65,21 @@ impl Lints<'_> {
     fn construct(&self, node: &Node) -> Option<Diagnostic> {
         match &node.kind {
             ExprKind::Name(name) if self.is_foreign(name) => Some(builtin(name, node.span)),
-            ExprKind::Unsupported { construct: Construct::AssignmentExpression, .. } => Some(
-                Diagnostic::new(Code::Assignment, "`:=` assigns a variable of the scheduler's interpreter", node.span)
-                    .with_help(
-                        "later jobs, later cycles and later formulas see the variable; repeat the expression instead",
-                    ),
-            ),
-            ExprKind::Unsupported { construct: Construct::Attribute, .. } => self.attribute(node),
-            ExprKind::Unsupported { construct, .. } => Some(useless(construct.description(), node.span)),
+            ExprKind::Unsupported {
+                construct: Construct::AssignmentExpression,
+                ..
+            } => {
+                let message = "`:=` assigns a variable of the scheduler's interpreter";
+                let help = "later jobs, later cycles and later formulas see the variable; repeat the expression instead";
+                Some(Diagnostic::new(Code::Assignment, message, node.span).with_help(help))
+            }
+            ExprKind::Unsupported {
+                construct: Construct::Attribute,
+                ..
+            } => self.attribute(node),
+            ExprKind::Unsupported { construct, .. } => {
+                Some(useless(construct.description(), node.span))
+            }
             _ => None,
         }
     }
@@ -93,11 +104,8 @@ impl Lints<'_> {
     /// `Resource_List.ncpus`: a formula sees what a job requests, under the name of the resource
     /// alone.
     fn listed_resource(&self, list: &str, name: &str, span: Span) -> Diagnostic {
-        let found = Diagnostic::new(
-            Code::UnknownName,
-            format!("`{list}` is not a name that a formula can use"),
-            span,
-        );
+        let message = format!("`{list}` is not a name that a formula can use");
+        let found = Diagnostic::new(Code::UnknownName, message, span);
         match (self.schema.is_numeric(name), is_requested(list)) {
             (true, true) => found
                 .with_label(format!("the amount that the job requests is `{name}`, without a prefix"))
@@ -111,8 +119,7 @@ impl Lints<'_> {
         }
     }
 
-    /// Findings on expressions that can be the value of the whole formula and are not numbers, and
-    /// on subscripts that are out of range.
+    /// Findings on expressions that can be the value of the whole formula and are not numbers.
     fn non_numeric_results(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         let mut results = vec![self.expr.root()];
@@ -125,17 +132,15 @@ impl Lints<'_> {
                 } => results.extend([*then, *otherwise]),
                 // `and` and `or` return one of their operands
                 ExprKind::Boolean { operands, .. } => results.extend(operands.iter()),
-                _ if self.is_non_numeric(id) => findings.push(
-                    Diagnostic::new(Code::NotANumber, "the result is not a number", node.span)
-                        .with_help(
-                            "the scheduler converts the result without checking its type and crashes",
-                        ),
-                ),
+                _ if self.is_non_numeric(id) => {
+                    let found =
+                        Diagnostic::new(Code::NotANumber, "the result is not a number", node.span);
+                    findings.push(found.with_help(
+                        "the scheduler converts the result without checking its type and crashes",
+                    ));
+                }
                 _ => {}
             }
-        }
-        for node in self.expr.nodes() {
-            findings.extend(self.index_out_of_range(node));
         }
         findings
     }
@@ -155,10 +160,10 @@ impl Lints<'_> {
             // a formula that can be evaluated gets this finding from its range
             ExprKind::Tuple(_) | ExprKind::List(_) => self.expr.unsupported().is_some(),
             ExprKind::Name(name) => self.is_foreign(name),
-            ExprKind::Call { callee, .. } => match &self.expr.node(*callee).kind {
-                ExprKind::Name(name) => self.is_foreign(name) && is_listed(NEVER_A_NUMBER, name),
-                _ => false,
-            },
+            ExprKind::Call { callee, .. } => {
+                let name = self.expr.node(*callee).name();
+                name.is_some_and(|name| self.is_foreign(name) && is_listed(NEVER_A_NUMBER, name))
+            }
             _ => false,
         }
     }
@@ -201,27 +206,6 @@ impl Lints<'_> {
         )
     }
 
-    /// Findings on decimal commas, percent signs and numbers that are called.
-    pub(super) fn check_punctuation(&self) -> Vec<Diagnostic> {
-        let mut commas = Vec::new();
-        let mut percent_signs = Vec::new();
-        let mut called_numbers = Vec::new();
-        for (id, node) in self.expr.iter() {
-            if let ExprKind::Tuple(items) = &node.kind
-                && !self.is_used_as_tuple(id)
-            {
-                for pair in items.windows(2) {
-                    commas.extend(self.decimal_comma(pair[0], pair[1]));
-                }
-            }
-            percent_signs.extend(self.percent_sign(node));
-            called_numbers.extend(self.called_number(node));
-        }
-        commas.extend(percent_signs);
-        commas.extend(called_numbers);
-        commas
-    }
-
     /// `0,5`: a comma between digits, without blanks, in a tuple that is not used as one.
     fn decimal_comma(&self, left: ExprId, right: ExprId) -> Option<Diagnostic> {
         let comma = Span {
@@ -239,22 +223,16 @@ impl Lints<'_> {
             return None;
         }
         let span = Span::new(range.start - before.len(), range.end + after.len());
-        let found = Diagnostic::new(
-            Code::DecimalComma,
-            format!("`{before},{after}` is two numbers in Python"),
-            span,
-        );
+        let message = format!("`{before},{after}` is two numbers in Python");
+        let found = Diagnostic::new(Code::DecimalComma, message, span);
         if after.len() == 3 && before != "0" {
             // groups of three digits are thousands to some and decimals to others
             return Some(found.with_help(format!(
                 "write the thousands as `{before}{after}`, or the decimal number as `{before}.{after}`"
             )));
         }
-        Some(
-            found
-                .with_help("the decimal separator is `.`; digits can be grouped with `_`")
-                .with_fix(comma, ".", Applicability::Unsafe),
-        )
+        let found = found.with_help("the decimal separator is `.`; digits can be grouped with `_`");
+        Some(found.with_fix(comma, ".", Applicability::Unsafe))
     }
 
     /// Whether the tuple is an argument or an operand of `in`.
@@ -426,12 +404,8 @@ fn dangerous(what: &str, span: Span) -> Diagnostic {
 }
 
 fn useless(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::NotArithmetic,
-        format!("{what} is valid Python, but not arithmetic"),
-        span,
-    )
-    .with_help(ONLY_ARITHMETIC)
+    let message = format!("{what} is valid Python, but not arithmetic");
+    Diagnostic::new(Code::NotArithmetic, message, span).with_help(ONLY_ARITHMETIC)
 }
 
 fn is_word_or_dot(c: char) -> bool {

@@ -60,20 +60,6 @@ impl Known {
         }
     }
 
-    /// What an operation on constants makes of them; `None` if that takes long.
-    fn folded(result: Result<Value, Raised>) -> Option<Self> {
-        match result {
-            Ok(value) => Some(Self::from_value(&value)),
-            // that a computation takes long does not prove that the result is large
-            Err(raised)
-                if raised.kind == ErrorKind::Limit && !raised.text.starts_with("an integer") =>
-            {
-                None
-            }
-            Err(raised) => Some(Self::Fails(raised.kind)),
-        }
-    }
-
     /// The numbers, if it is one without doubt.
     pub fn number(&self) -> Option<Interval> {
         match self {
@@ -281,9 +267,24 @@ impl Analysis<'_> {
             .collect()
     }
 
-    /// The values of all these nodes, if they are constants.
-    fn values(&self, nodes: &[ExprId]) -> Option<Vec<Value>> {
-        nodes.iter().map(|&node| self.known(node).value()).collect()
+    /// What an operation makes of these nodes, if they are constants, and if it does not take long.
+    fn folded(
+        &self,
+        nodes: &[ExprId],
+        operation: impl FnOnce(&Python, &[Value]) -> Result<Value, Raised>,
+    ) -> Option<Known> {
+        let values: Option<Vec<_>> = nodes.iter().map(|&node| self.known(node).value()).collect();
+        let python = Python::with_work_limit(CONSTANT_WORK).of_version(self.python);
+        match operation(&python, &values?) {
+            Ok(value) => Some(Known::from_value(&value)),
+            // that a computation takes long does not prove that the result is large
+            Err(raised)
+                if raised.kind == ErrorKind::Limit && !raised.text.starts_with("an integer") =>
+            {
+                None
+            }
+            Err(raised) => Some(Known::Fails(raised.kind)),
+        }
     }
 
     fn have_values(&self, nodes: &[ExprId]) -> bool {
@@ -334,10 +335,6 @@ impl Analysis<'_> {
         }
     }
 
-    fn python(&self) -> Python {
-        Python::with_work_limit(CONSTANT_WORK).of_version(self.python)
-    }
-
     /// What is known of a part that is the value of the whole, which does not fail itself: the error
     /// has the span of the part.
     fn part(&self, node: ExprId) -> Known {
@@ -348,24 +345,19 @@ impl Analysis<'_> {
     }
 
     fn unary(&self, op: UnaryOperator, operand: ExprId) -> Known {
-        if let Some(value) = self.known(operand).value()
-            && let Some(folded) = Known::folded(self.python().unary(op, &value))
-        {
-            return folded;
-        }
+        let folded = self.folded(&[operand], |python, values| python.unary(op, &values[0]));
         match self.known(operand) {
-            Known::Number(number) => unary(op, *number),
-            _ => Known::Anything,
+            Known::Number(number) => folded.unwrap_or_else(|| unary(op, *number)),
+            _ => folded.unwrap_or(Known::Anything),
         }
     }
 
     fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId) -> Known {
-        if let Some(values) = self.values(&[left, right])
-            && let Some(folded) = Known::folded(self.python().binary(op, &values[0], &values[1]))
-        {
-            return folded;
-        }
+        let folded = self.folded(&[left, right], |python, values| {
+            python.binary(op, &values[0], &values[1])
+        });
         match (self.known(left), self.known(right)) {
+            _ if folded.is_some() => folded.unwrap_or(Known::Anything),
             (Known::Number(x), Known::Number(y)) => binary(op, *x, *y),
             (Known::Object(_), Known::Number(_)) | (Known::Number(_), Known::Object(_)) => {
                 Known::Fails(ErrorKind::Type)
@@ -433,10 +425,12 @@ impl Analysis<'_> {
         if !keywords.is_empty() {
             return Known::Anything;
         }
-        if let Some(values) = self.values(positional) {
-            let folded =
-                Known::folded(self.python().call(&Value::Function(function), &values, &[]));
-            return folded.unwrap_or(Known::Anything);
+        let callee = Value::Function(function);
+        let folded = self.folded(positional, |python, values| {
+            python.call(&callee, values, &[])
+        });
+        if let Some(folded) = folded {
+            return folded;
         }
         let items = aggregated(self.expr, positional);
         let is_list = items != positional;
@@ -533,6 +527,11 @@ impl Interval {
             },
             _ => Self { kind, low, high },
         }
+    }
+
+    /// The numbers with their signs changed.
+    pub(super) fn negated(self) -> Self {
+        Self::new(self.kind, -self.high, -self.low)
     }
 
     /// A single number; an integer beyond 2^53 is between the doubles around it. `None` for what is
@@ -778,34 +777,29 @@ impl Ranges {
     /// Counts, sizes and durations are integers, and the fair-share numbers are floats. A float
     /// resource can be either: OpenPBS prints an amount without decimals as an integer.
     pub fn interval(&self, name: &str, schema: &Schema) -> Interval {
-        match self.explicit(name) {
-            Some(interval) => interval,
-            None => range_in_schema(name, schema),
+        if let Some(interval) = self.explicit(name) {
+            return interval;
         }
+        let (kind, range) = match schema.entry(name) {
+            Some(entry) => match entry.input_type {
+                InputType::Ratio => (NumberType::Float, entry.range),
+                InputType::Count | InputType::Size | InputType::Duration => {
+                    (NumberType::Int, entry.range)
+                }
+                _ => (NumberType::Either, entry.range),
+            },
+            None => (NumberType::Either, Range::ANY),
+        };
+        let low = range.least.max(-MAX_AMOUNT);
+        Interval::new(kind, low, range.most.min(MAX_AMOUNT))
     }
-}
-
-fn range_in_schema(name: &str, schema: &Schema) -> Interval {
-    let Some(entry) = schema.entry(name) else {
-        return Interval::new(NumberType::Either, -MAX_AMOUNT, MAX_AMOUNT);
-    };
-    let kind = match entry.input_type {
-        InputType::Ratio => NumberType::Float,
-        InputType::Count | InputType::Size | InputType::Duration => NumberType::Int,
-        _ => NumberType::Either,
-    };
-    Interval::new(
-        kind,
-        entry.range.least.max(-MAX_AMOUNT),
-        entry.range.most.min(MAX_AMOUNT),
-    )
 }
 
 /// `op x`.
 fn unary(op: UnaryOperator, x: Interval) -> Known {
     match (op, x.kind()) {
         (UnaryOperator::Plus, _) => Known::Number(x),
-        (UnaryOperator::Minus, kind) => Known::Number(Interval::new(kind, -x.high, -x.low)),
+        (UnaryOperator::Minus, _) => Known::Number(x.negated()),
         (UnaryOperator::Not, _) => Interval::truth_values(negated(x.truth())),
         (UnaryOperator::Invert, NumberType::Int) => {
             Known::rounded(NumberType::Int, -x.high - 1.0, -x.low - 1.0)
@@ -907,10 +901,8 @@ fn power(x: Interval, y: Interval) -> Known {
             let sizes = Interval::new(x.kind(), x.least_size(), x.size());
             match corner_powers(kind, sizes, y) {
                 Known::Number(sizes) if exponent % 2.0 == 0.0 => Known::Number(sizes),
-                Known::Number(sizes) if x.high <= 0.0 => {
-                    Known::Number(Interval::new(kind, -sizes.high, -sizes.low))
-                }
-                Known::Number(sizes) => Known::Number(Interval::new(kind, -sizes.high, sizes.high)),
+                Known::Number(sizes) if x.high <= 0.0 => Known::Number(sizes.negated()),
+                Known::Number(sizes) => Known::Number(sizes.hull(sizes.negated())),
                 other => other,
             }
         }
@@ -1087,7 +1079,7 @@ fn sum(items: &[Interval]) -> Known {
 /// A function of one number that is monotonic on its domain: the bounds of the result are the
 /// results at the bounds.
 fn real(function: Function, x: Interval) -> Known {
-    let Some(domain) = domain(function) else {
+    let Some((domain, _)) = monotonic(function) else {
         return Known::Anything;
     };
     // all of it outside: an error for every job; a part: nothing is known
@@ -1097,30 +1089,30 @@ fn real(function: Function, x: Interval) -> Known {
     if x.low < domain.least || domain.most < x.high {
         return Known::Anything;
     }
-    let (Ok(at_low), Ok(at_high)) = (
-        real_function(function, x.low),
-        real_function(function, x.high),
-    ) else {
+    let [Ok(low), Ok(high)] = [x.low, x.high].map(|bound| real_function(function, bound)) else {
         return Known::Anything;
     };
-    let results = Range::hull([at_low, at_high]);
-    let Range { least, most } = widened(
-        results,
-        library_error(results.least),
-        library_error(results.most),
-    );
+    let results = Range::hull([low, high]);
+    let [below, above] = [results.least, results.most].map(library_error);
+    let Range { least, most } = widened(results, below, above);
     Known::rounded(NumberType::Float, least, most)
 }
 
-/// Whether a function of one number is monotonic on its whole domain; all but `acos` and `erfc`
-/// increase.
-pub(super) fn is_monotonic(function: Function) -> bool {
-    domain(function).is_some()
-}
-
-/// Where a monotonic function of one number is defined.
-fn domain(function: Function) -> Option<Range> {
+/// Where a function of one number is defined that is monotonic there, and its derivative, where that
+/// is monotonic too. All of them but `acos` and `erfc` increase.
+pub(super) fn monotonic(function: Function) -> Option<(Range, Option<fn(f64) -> f64>)> {
     use Function as F;
+    use std::f64::consts::{LN_2, LN_10};
+    let derivative: Option<fn(f64) -> f64> = match function {
+        F::Sqrt => Some(|x| 0.5 / x.sqrt()),
+        F::Log => Some(|x| 1.0 / x),
+        F::Log2 => Some(|x| 1.0 / (x * LN_2)),
+        F::Log10 => Some(|x| 1.0 / (x * LN_10)),
+        F::Log1p => Some(|x| 1.0 / (1.0 + x)),
+        F::Exp | F::Expm1 => Some(f64::exp),
+        F::Exp2 => Some(|x| LN_2 * x.exp2()),
+        _ => None,
+    };
     let (least, most) = match function {
         F::Sqrt => (0.0, f64::MAX),
         // the least positive double, since 0 itself is a pole
@@ -1137,5 +1129,5 @@ fn domain(function: Function) -> Option<Range> {
         F::Erf | F::Erfc | F::Cbrt | F::Degrees | F::Radians => (f64::MIN, f64::MAX),
         _ => return None,
     };
-    Some(Range { least, most })
+    Some((Range { least, most }, derivative))
 }

@@ -6,7 +6,7 @@
 //! including the rounding errors of its operations.
 
 use crate::aggregated;
-use crate::ranges::{Facts, Interval, NumberType, is_monotonic, widened};
+use crate::ranges::{Facts, Interval, NumberType, monotonic, widened};
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::{
     BinaryOperator, ComparisonOperator, Function, MAX_EXACT_FLOAT, UnaryOperator,
@@ -409,7 +409,7 @@ impl Analysis<'_> {
                 if base <= 1.0 {
                     return None;
                 }
-                let derivatives = derivatives(F::Log, x)?.map(|derivative| derivative / base.ln());
+                let derivatives = derivatives(F::Log, x)?.map(|slope| slope / base.ln());
                 Some(
                     x.slope
                         .chained(derivatives)
@@ -421,15 +421,19 @@ impl Analysis<'_> {
                 Some(self.slope(*x)?.in_steps())
             }
             (F::Acos | F::Erfc, [x]) => Some(self.slope(*x)?.in_steps().negated()),
+            // they never decrease; the two that never increase are above
+            (F::Ceil | F::Floor | F::Trunc | F::Int | F::Round | F::Isqrt | F::Factorial, [x]) => {
+                Some(self.slope(*x)?.in_steps())
+            }
             (function, [x]) => {
+                monotonic(function)?;
                 let x = self.operand(*x)?;
-                match derivatives(function, x) {
+                Some(match derivatives(function, x) {
                     Some(derivatives) => {
-                        Some(x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR))
+                        x.slope.chained(derivatives).rounded(result, LIBRARY_ERROR)
                     }
-                    None if is_increasing(function) => Some(x.slope.in_steps()),
-                    None => None,
-                }
+                    None => x.slope.in_steps(),
+                })
             }
             _ => None,
         }
@@ -438,11 +442,12 @@ impl Analysis<'_> {
 
 /// Whether there is a single number, of one type, and not a float zero, which has two signs.
 fn is_one_value(number: Interval) -> bool {
-    match (number.single(), number.kind()) {
-        (Some(_), NumberType::Int) => true,
-        (Some(single), NumberType::Float) => single != 0.0,
-        _ => false,
-    }
+    let is_one = match number.kind() {
+        NumberType::Int => true,
+        NumberType::Float => number.low != 0.0,
+        NumberType::Either => false,
+    };
+    is_one && number.single().is_some()
 }
 
 /// The slope of `a / b`, before rounding; `None` if the divisor may have either sign.
@@ -474,35 +479,11 @@ fn quotient(a: Operand, b: Operand) -> Option<Slope> {
     )
 }
 
-/// The derivatives of a function at the bounds of its argument, between which it is monotonic;
-/// `None` if the function is not one of those below or the bounds are not within its domain.
+/// The derivatives of a function at the bounds of its argument, between which they are monotonic;
+/// `None` if they are not known, or infinite.
 fn derivatives(function: Function, argument: Operand) -> Option<[f64; 2]> {
-    use std::f64::consts::{LN_2, LN_10};
-    let derivative: fn(f64) -> f64 = match function {
-        Function::Sqrt => |x| 0.5 / x.sqrt(),
-        Function::Log => |x| 1.0 / x,
-        Function::Log2 => |x| 1.0 / (x * LN_2),
-        Function::Log10 => |x| 1.0 / (x * LN_10),
-        Function::Log1p => |x| 1.0 / (1.0 + x),
-        Function::Exp | Function::Expm1 => f64::exp,
-        Function::Exp2 => |x| LN_2 * x.exp2(),
-        _ => return None,
-    };
-    let is_defined = match function {
-        Function::Sqrt | Function::Log | Function::Log2 | Function::Log10 => argument.least > 0.0,
-        Function::Log1p => argument.least > -1.0,
-        _ => true,
-    };
-    let derivatives = [argument.least, argument.most].map(derivative);
+    let (domain, derivative) = monotonic(function)?;
+    let derivatives = [argument.least, argument.most].map(derivative?);
+    let is_defined = argument.least >= domain.least && derivatives[0].is_finite();
     is_defined.then_some(derivatives)
-}
-
-/// Functions of one number that never decrease; the two that never increase are not asked for.
-fn is_increasing(function: Function) -> bool {
-    use Function as F;
-    is_monotonic(function)
-        || matches!(
-            function,
-            F::Ceil | F::Floor | F::Trunc | F::Int | F::Round | F::Isqrt | F::Factorial
-        )
 }

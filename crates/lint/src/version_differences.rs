@@ -1,10 +1,9 @@
 //! Where a formula depends on the version of Python.
 
-use crate::ranges::{Facts, Interval, NumberType, Ranges, analyze_ranges, is_taken};
+use crate::ranges::{Facts, Interval, NumberType, is_taken};
 use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use job_sort_formula::python::{BinaryOperator, Function, PythonVersion};
-use job_sort_formula::schema::Schema;
 
 /// A shift by more bits does not fit into 64 of them.
 const MAX_SHIFT: f64 = (1_u64 << 63) as f64;
@@ -30,22 +29,18 @@ pub struct VersionDifference {
 /// use job_sort_formula::Schema;
 ///
 /// let formula: Formula = "sum((fairshare_factor, job_priority / 1024, 0.1))".parse()?;
-/// let found = jsf_lint::version_differences(formula.expr(), &Schema::openpbs(), &jsf_lint::Ranges::default());
+/// let facts = jsf_lint::analyze_ranges(formula.expr(), &Schema::openpbs(), &jsf_lint::Ranges::default());
+/// let found = jsf_lint::version_differences(formula.expr(), &facts);
 /// assert_eq!(found[0].text, "`sum` of floats gives another last digit since Python 3.12");
 /// # Ok::<(), job_sort_formula::formula::syntax::SyntaxError>(())
 /// ```
-pub fn version_differences(
-    expr: &Expr,
-    schema: &Schema,
-    ranges: &Ranges,
-) -> Vec<VersionDifference> {
-    let facts = analyze_ranges(expr, schema, ranges);
+pub fn version_differences(expr: &Expr, facts: &Facts) -> Vec<VersionDifference> {
     let mut found: Vec<VersionDifference> = Vec::new();
     for (id, node) in expr.iter() {
         if !facts.at(id).reachable {
             continue;
         }
-        for (since, text, is_error) in differences(expr, &facts, &node.kind) {
+        for (since, text, is_error) in differences(expr, facts, &node.kind) {
             let span = node.span;
             match found.iter_mut().find(|known| known.text == text) {
                 // a call comes after those in its arguments, though it begins before them
@@ -232,13 +227,15 @@ impl Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranges::{Ranges, analyze_ranges};
     use job_sort_formula::formula::syntax::parse;
-    use job_sort_formula::schema::InputType;
+    use job_sort_formula::schema::{InputType, Schema};
 
     fn found(text: &str) -> Vec<String> {
         let mut schema = Schema::openpbs();
         schema.add_listed("rate", InputType::Float);
-        let found = version_differences(&parse(text).unwrap(), &schema, &Ranges::default());
+        let expr = parse(text).unwrap();
+        let found = version_differences(&expr, &analyze_ranges(&expr, &schema, &Ranges::default()));
         found
             .into_iter()
             .map(|difference| difference.text)

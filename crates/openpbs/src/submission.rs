@@ -32,9 +32,10 @@ use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span, is_con
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::formula::syntax::{Expr, ExprKind, SyntaxError, SyntaxErrorKind, parse_for};
+use job_sort_formula::formula::syntax::{Expr, ExprKind, SyntaxErrorKind, parse_for};
 use job_sort_formula::python::{ErrorKind, Python, Value};
 use job_sort_formula::schema::Schema;
+use jsf_words::counted;
 use thiserror::Error;
 
 /// The text of a formula, and the result of parsing it.
@@ -69,11 +70,9 @@ impl FormulaSubmission {
     /// assert_eq!(refusal.finding.code, "JSF106");
     /// ```
     pub fn to_openpbs(text: &str) -> Self {
-        let below = text.split_once('\n').map_or("", |(_, below)| below);
         let (literal, formula) = match PythonStringLiteral::parse(text) {
             Ok(literal) => {
-                let formula = Formula::parse(literal.text())
-                    .map_err(|error| Refusal::from_syntax_error(&error, Some(&literal)));
+                let formula = parsed(literal.text(), Some(&literal));
                 (Some(literal), formula)
             }
             Err(error) => {
@@ -84,6 +83,7 @@ impl FormulaSubmission {
                 (None, Err(refusal))
             }
         };
+        let below = text.split_once('\n').map_or("", |(_, below)| below);
         Self {
             text: text.to_owned(),
             below: below.to_owned(),
@@ -94,13 +94,11 @@ impl FormulaSubmission {
 
     /// Reads the text as an expression, without OpenPBS's string literal.
     pub fn as_expression(text: &str) -> Self {
-        let formula =
-            Formula::parse(text).map_err(|error| Refusal::from_syntax_error(&error, None));
         Self {
             text: text.to_owned(),
             below: String::new(),
             literal: None,
-            formula,
+            formula: parsed(text, None),
         }
     }
 
@@ -137,14 +135,13 @@ impl FormulaSubmission {
     /// A finding if the source has more than comments below the first line: OpenPBS silently leaves
     /// it out.
     pub fn lines_left_out(&self) -> Option<Diagnostic> {
-        let mut count = 0;
-        for line in self.below.lines() {
-            count += usize::from(!matches!(line.trim().chars().next(), None | Some('#')));
-        }
-        let lines = match count {
+        let left_out = self.below.lines().filter(|line| {
+            let line = line.trim_start();
+            !line.is_empty() && !line.starts_with('#')
+        });
+        let lines = match left_out.count() {
             0 => return None,
-            1 => "1 line below it is".to_owned(),
-            count => format!("{count} lines below it are"),
+            count => counted(count, "line below it is", "lines below it are"),
         };
         let end = self.text.split('\n').next().unwrap_or("").trim_end().len();
         let message = format!("PBS keeps only the first line: {lines} left out");
@@ -155,21 +152,23 @@ impl FormulaSubmission {
         )
     }
 
-    /// Maps the spans of a finding on the formula to the submitted text.
-    pub fn in_source(&self, finding: Diagnostic) -> Diagnostic {
-        mapped(finding, self.literal.as_ref())
+    /// Maps the spans of findings on the formula to the submitted text.
+    pub fn in_source(&self, findings: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+        let findings = findings.into_iter();
+        findings
+            .map(|found| mapped(found, self.literal.as_ref()))
+            .collect()
     }
 }
 
-impl Refusal {
-    fn from_syntax_error(error: &SyntaxError, literal: Option<&PythonStringLiteral>) -> Self {
-        use SyntaxErrorKind::{NoStack, TooLong};
+/// The formula in a text, which may be that of a string literal.
+fn parsed(text: &str, literal: Option<&PythonStringLiteral>) -> Result<Formula, Refusal> {
+    use SyntaxErrorKind::{NoStack, TooLong};
 
-        Self {
-            finding: Box::new(mapped(error.diagnostic(), literal)),
-            is_of_python: !matches!(error.kind(), TooLong | NoStack),
-        }
-    }
+    Formula::parse(text).map_err(|error| Refusal {
+        finding: Box::new(mapped(error.diagnostic(), literal)),
+        is_of_python: !matches!(error.kind(), TooLong | NoStack),
+    })
 }
 
 fn mapped(mut finding: Diagnostic, literal: Option<&PythonStringLiteral>) -> Diagnostic {
@@ -589,7 +588,7 @@ fn is_accepted(character: char) -> bool {
 }
 
 /// The server's answer to a formula.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Validation {
     /// Whether the server accepts the formula; `None` if that cannot be determined.
     pub accepted: Option<bool>,
@@ -643,22 +642,19 @@ pub enum Uncertainty {
 }
 
 impl Validation {
-    const ACCEPTED: Self = Self {
-        accepted: Some(true),
-        code: Some(0),
-        message: "",
-        by: Some(AnsweredBy::Server),
-        uncertainty: None,
-    };
-    const INVALID_FORMAT: Self = Self::refused(15123, "Invalid Formula Format");
-    const INVALID_KEYWORD: Self = Self::refused(15124, "Formula contains invalid keyword");
-    const INVALID_RESOURCE_TYPE: Self =
-        Self::refused(15125, "Formula contains a resource of an invalid type");
-    const INTERNAL_ERROR: Self = Self::refused(15011, "PBS server internal error");
+    const ACCEPTED: Self = Self::of_server(true, 0, "");
+    const INVALID_FORMAT: Self = Self::of_server(false, 15123, "Invalid Formula Format");
+    const INVALID_KEYWORD: Self = Self::of_server(false, 15124, "Formula contains invalid keyword");
+    const INVALID_RESOURCE_TYPE: Self = Self::of_server(
+        false,
+        15125,
+        "Formula contains a resource of an invalid type",
+    );
+    const INTERNAL_ERROR: Self = Self::of_server(false, 15011, "PBS server internal error");
 
-    const fn refused(code: u32, message: &'static str) -> Self {
+    const fn of_server(accepted: bool, code: u32, message: &'static str) -> Self {
         Self {
-            accepted: Some(false),
+            accepted: Some(accepted),
             code: Some(code),
             message,
             by: Some(AnsweredBy::Server),
@@ -670,11 +666,8 @@ impl Validation {
 impl From<Uncertainty> for Validation {
     fn from(uncertainty: Uncertainty) -> Self {
         Self {
-            accepted: None,
-            code: None,
-            message: "",
-            by: None,
             uncertainty: Some(uncertainty),
+            ..Self::default()
         }
     }
 }

@@ -305,11 +305,13 @@ impl Site {
 }
 
 /// The finding that a formula was tried on no job.
-fn untried(submitted: &FormulaSubmission, reason: &str) -> Option<Diagnostic> {
-    let expr = submitted.formula().ok()?.expr();
+fn untried(submitted: &FormulaSubmission, reason: &str) -> Vec<Diagnostic> {
+    let Ok(formula) = submitted.formula() else {
+        return Vec::new();
+    };
     let message = format!("the formula was tried on no job: {reason}");
-    let found = Diagnostic::new(Code::TriedOnNoJob, message, expr.span());
-    Some(submitted.in_source(found))
+    let found = Diagnostic::new(Code::TriedOnNoJob, message, formula.expr().span());
+    submitted.in_source([found])
 }
 
 /// A value at which rates that hold for every job are measured.

@@ -42,22 +42,11 @@ pub struct FormulaText {
     /// The formula as its source has it: with the line breaks of a listing of PBS, or with the
     /// escapes of JSON.
     pub written: String,
-    /// Where `written` differs from `text`, ascending.
-    pub differences: Vec<WrittenDifference>,
+    /// For each byte of `text`, and for its end: where in `written` what precedes it ends, and where it
+    /// starts there, after a line break, say. Empty: at the same places.
+    pub places: Vec<(usize, usize)>,
     /// The text below the formula, which is the first line that was given: PBS ignores it.
     pub below: String,
-}
-
-/// A place where the formula in its source differs from its text. Up to the next one, both are
-/// alike again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WrittenDifference {
-    /// The byte of the formula.
-    pub at: usize,
-    /// Where what precedes this byte ends in the source's form.
-    pub end: usize,
-    /// Where what follows starts there: after a line break, or where an escape ends.
-    pub start: usize,
 }
 
 impl FormulaText {
@@ -87,10 +76,10 @@ impl FormulaText {
         // in a file a carriage return belongs to the end of the line
         let alone = Self::alone(formula.text.replacen("\r\n", "\n", 1), origin);
         match find(document, formula.at, &alone.text) {
-            Some((written, differences)) => Self {
+            Some((written, places)) => Self {
                 before: document[..written.start].to_owned(),
                 written: document[written].to_owned(),
-                differences,
+                places,
                 ..alone
             },
             None => alone,
@@ -105,9 +94,8 @@ impl FormulaText {
             written: text.clone(),
             text,
             origin,
-            before: String::new(),
-            differences: Vec::new(),
             below,
+            ..Self::default()
         }
     }
 
@@ -225,13 +213,8 @@ pub fn with_names(
     text.split_off(part.range().start)
 }
 
-/// Finds a formula from a byte of the document on: its place, and where the document differs from
-/// it.
-fn find(
-    document: &str,
-    from: usize,
-    formula: &str,
-) -> Option<(Range<usize>, Vec<WrittenDifference>)> {
+/// Finds a formula from a byte of the document on: its place, and those of its bytes there.
+fn find(document: &str, from: usize, formula: &str) -> Option<(Range<usize>, Vec<(usize, usize)>)> {
     const NAME: &str = "job_sort_formula";
     let named = document.find(NAME);
     let from = named.map_or(from, |at| from.max(at + NAME.len()));
@@ -250,13 +233,12 @@ fn find(
             break;
         }
         let start = from + at;
-        let Some((length, differences)) = match_formula(&document[start..], formula, is_json)
-        else {
+        let Some(places) = match_formula(&document[start..], formula, is_json) else {
             continue;
         };
-        let end = start + length;
+        let end = start + places.last()?.0;
         let after = &document[end..];
-        let found = (start..end, differences);
+        let found = (start..end, places);
         if after.is_empty() || after.starts_with(['"', '\'', '\n', '\r']) {
             return Some(found);
         }
@@ -266,40 +248,30 @@ fn find(
 }
 
 /// Compares the start of a text with a formula; the text may wrap it, and escape its characters if
-/// it is JSON. The length of the formula in the text, and where both differ; `None` if the text
-/// does not begin with the formula.
-fn match_formula(
-    text: &str,
-    formula: &str,
-    is_json: bool,
-) -> Option<(usize, Vec<WrittenDifference>)> {
+/// it is JSON. The places of the formula's bytes in the text, and of its end; `None` if the text does
+/// not begin with the formula.
+fn match_formula(text: &str, formula: &str, is_json: bool) -> Option<Vec<(usize, usize)>> {
     let mut rest = text;
-    let mut differences = Vec::new();
-    for (at, character) in formula.char_indices() {
+    let mut places = Vec::new();
+    for character in formula.chars() {
+        let end = text.len() - rest.len();
         let wrapped = rest.strip_prefix("\r\n\t").or(rest.strip_prefix("\n\t"));
         if let Some(after) = wrapped
             && after.starts_with(character)
         {
-            differences.push(WrittenDifference {
-                at,
-                end: text.len() - rest.len(),
-                start: text.len() - after.len(),
-            });
             rest = after;
         }
+        let place = (end, text.len() - rest.len());
+        places.resize(places.len() + character.len_utf8(), place);
         if is_json && rest.starts_with('\\') {
             rest = after_escape(rest, character)?;
-            let end = text.len() - rest.len();
-            differences.push(WrittenDifference {
-                at: at + character.len_utf8(),
-                end,
-                start: end,
-            });
         } else {
             rest = rest.strip_prefix(character)?;
         }
     }
-    Some((text.len() - rest.len(), differences))
+    let end = text.len() - rest.len();
+    places.push((end, end));
+    Some(places)
 }
 
 /// What follows the escape of this character in JSON: `\n`, `\u000a`, or the escapes of two
@@ -386,15 +358,20 @@ pub fn parsed<'d>(
 mod tests {
     use super::*;
 
-    /// The start, the text and the differences of a formula in its document.
+    /// The start and the text of a formula in its document, and the places from which on its bytes
+    /// have others there.
     type Found = (usize, String, Vec<(usize, usize, usize)>);
 
     fn place(document: &str, formula: &str) -> Option<Found> {
-        let (written, differences) = find(document, 0, formula)?;
-        let differences = differences
-            .iter()
-            .map(|place| (place.at, place.end, place.start))
-            .collect();
+        let (written, places) = find(document, 0, formula)?;
+        let mut differences = Vec::new();
+        let mut shift = 0;
+        for (at, (end, start)) in places.into_iter().enumerate() {
+            if formula.is_char_boundary(at) && start != at + shift {
+                differences.push((at, end, start));
+                shift = start - at;
+            }
+        }
         Some((written.start, document[written].to_owned(), differences))
     }
 

@@ -40,7 +40,7 @@ pub use files::SiteFiles;
 pub use files::file_role::Role;
 pub use files::file_source::{FileSource, is_stdin};
 pub use files::site_bundle::SiteBundle;
-pub use formulas::{FormulaText, WrittenDifference};
+pub use formulas::FormulaText;
 pub use log_replay::LogReplay;
 pub use policy::{PolicyName, PolicySettings, PolicyShares, SharesRequest, UsageChange};
 pub use rank::{

@@ -3,7 +3,7 @@
 //! In: a document that may be read more than once. Out: the table of jobs, and the warnings about single
 //! jobs, a few of each kind, then how many more there are.
 
-use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, Problems};
 use job_sort_formula::{JobTable, Schema};
 use jsf_ingest::{CycleJobs, ReadOptions, read_jobs};
@@ -204,7 +204,7 @@ impl Site {
         for (name, kind) in read.table.undeclared() {
             schema.add_seen(name, kind);
         }
-        let mut warnings = Vec::from_iter(in_file(&source_name, &read.notes));
+        let mut warnings = in_file(&source_name, &read.notes);
         warnings.extend(job_problems(&read.problems, &source_name));
         warnings.extend(self.exclude_by_queue(&mut read.table));
         warnings.extend(self.unknown_sort_keys(&read.table));
@@ -332,7 +332,7 @@ pub const MAX_WARNINGS: usize = 10;
 
 /// The problems of jobs, and how many jobs are skipped.
 fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {
-    let mut warnings = limit_each_kind(in_file(source_name, problems.listed()));
+    let mut warnings = in_file(source_name, problems.listed());
     let not_listed = problems.total() - problems.listed().len();
     if not_listed > 0 {
         let more = count(not_listed, "more problem");
@@ -354,7 +354,7 @@ fn invalid_jobs(table: &JobTable, source_name: &str) -> Vec<Message> {
             warnings.push(format!("job `{}`: {exclusion}", table.id(row)));
         }
     }
-    limit_each_kind(in_file(source_name, warnings))
+    in_file(source_name, warnings)
 }
 
 /// Says how many of the jobs that wait lack the `eligible_time` that the formula reads.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use job_sort_formula::diagnostic::{Message, Need, limit_each_kind};
+use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::schema::suggestions::did_you_mean;
@@ -390,7 +390,7 @@ fn read_sprio(files: &SiteFiles, warnings: &mut Vec<Message>) -> Result<Sprio, S
     for source in files.all(Role::Sprio) {
         let name = source.name();
         let problems = sprio.add(&source.read_text(Role::Sprio)?);
-        warnings.extend(limit_each_kind(in_file(&name, problems)));
+        warnings.extend(in_file(&name, problems));
     }
     Ok(sprio)
 }
@@ -485,7 +485,7 @@ fn read_cluster(
             let name = source.name();
             let problems = cluster.add(document, &source.read_text(role)?);
             let problems = problems.map_err(|fault| format!("`{}`: {fault}", clipped(&name)))?;
-            warnings.extend(limit_each_kind(in_file(&name, problems)));
+            warnings.extend(in_file(&name, problems));
         }
     }
     Ok(cluster)

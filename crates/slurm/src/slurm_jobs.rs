@@ -175,9 +175,10 @@ impl SlurmJobs {
                 read.warnings.push(problem);
             }
         }
-        let problems = read.warnings.iter();
-        let problems = problems.map(|problem| format!("`{name}`: {problem}"));
-        read.warnings = limit_each_kind(problems);
+        read.warnings = limit_each_kind(read.warnings);
+        for warning in &mut read.warnings {
+            warning.insert_str(0, &format!("`{name}`: "));
+        }
         Ok(read)
     }
 }

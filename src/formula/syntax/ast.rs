@@ -365,18 +365,13 @@ fn write_source(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
 fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
     let node = expr.node(id);
     match &node.kind {
-        // Python reads `aſ` as the name `as`, which cannot be written like that
-        ExprKind::Name(text) if is_reserved(text) => {
-            steps.push(Step::Text(node.span.slice(expr.text())))
-        }
-        ExprKind::Literal { text, .. } | ExprKind::Name(text) => steps.push(Step::Text(text)),
+        ExprKind::Name(name) => steps.push(Step::Text(written_name(expr, name, node.span))),
+        ExprKind::Literal { text, .. } => steps.push(Step::Text(text)),
         ExprKind::Unsupported { .. } => steps.push(Step::Source(node.span.slice(expr.text()))),
         ExprKind::Unary { op, operand } => {
-            steps.push(Step::Text(op.symbol()));
-            if *op == UnaryOperator::Not {
-                steps.push(Step::Text(" "));
-            }
-            steps.push(Step::Node(*operand));
+            let blank = if *op == UnaryOperator::Not { " " } else { "" };
+            let symbol = Step::Text(op.symbol());
+            steps.extend([symbol, Step::Text(blank), Step::Node(*operand)]);
         }
         ExprKind::Binary {
             op: BinaryOperator::Power,
@@ -385,11 +380,7 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
         } => {
             steps.extend([Step::Node(*left), Step::Text("**"), Step::Node(*right)]);
         }
-        ExprKind::Binary { op, left, right } => {
-            steps.push(Step::Node(*left));
-            push_spaced(op.symbol(), steps);
-            steps.push(Step::Node(*right));
-        }
+        ExprKind::Binary { op, left, right } => push_chain(&[*left, *right], [op.symbol()], steps),
         ExprKind::Comparison {
             operators,
             operands,
@@ -404,13 +395,7 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
             then,
             condition,
             otherwise,
-        } => {
-            push_chain(
-                &[*then, *condition, *otherwise],
-                ["if", "else"].into_iter(),
-                steps,
-            );
-        }
+        } => push_chain(&[*then, *condition, *otherwise], ["if", "else"], steps),
         ExprKind::Call { .. }
         | ExprKind::Parenthesized(_)
         | ExprKind::Tuple(_)
@@ -418,21 +403,28 @@ fn push_parts<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
     }
 }
 
-fn push_spaced<'e>(symbol: &'e str, steps: &mut Vec<Step<'e>>) {
-    steps.extend([Step::Text(" "), Step::Text(symbol), Step::Text(" ")]);
+/// A name in its normal form, unless Python would read another word there: it reads `aſ` as the name
+/// `as`.
+fn written_name<'e>(expr: &'e Expr, name: &'e str, span: Span) -> &'e str {
+    if is_reserved(name) {
+        span.slice(expr.text())
+    } else {
+        name
+    }
 }
 
+/// The operands with a symbol between two of them, and blanks around it.
 fn push_chain<'e>(
     operands: &[ExprId],
-    symbols: impl Iterator<Item = &'e str>,
+    symbols: impl IntoIterator<Item = &'e str>,
     steps: &mut Vec<Step<'e>>,
 ) {
-    let Some((&first, others)) = operands.split_first() else {
-        return;
-    };
-    steps.push(Step::Node(first));
-    for (&operand, symbol) in others.iter().zip(symbols) {
-        push_spaced(symbol, steps);
+    let mut symbols = symbols.into_iter();
+    for (index, &operand) in operands.iter().enumerate() {
+        if index > 0 {
+            let symbol = symbols.next().unwrap_or_default();
+            steps.extend([Step::Text(" "), Step::Text(symbol), Step::Text(" ")]);
+        }
         steps.push(Step::Node(operand));
     }
 }
@@ -441,21 +433,25 @@ fn push_chain<'e>(
 /// commas and names of arguments between them.
 fn push_in_brackets<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
     let Node { kind, span } = expr.node(id);
-    let mut children = kind.children();
+    let mut parts = Vec::new();
+    for child in kind.children() {
+        parts.push((expr.node(child).span, Step::Node(child)));
+    }
+    if let ExprKind::Call { keywords, .. } = kind {
+        for Keyword { name, span, .. } in keywords {
+            parts.push((*span, Step::Text(written_name(expr, name, *span))));
+        }
+    }
     // `*x` and `**x` can follow named arguments
-    children.sort_by_key(|child| expr.node(*child).span.start);
+    parts.sort_by_key(|(span, _)| span.start);
     let mut end = span.start;
-    for child in children {
-        let child_span = expr.node(child).span;
+    for (part, step) in parts {
         let before = Span {
             start: end,
-            end: child_span.start,
+            end: part.start,
         };
-        steps.extend([
-            Step::Tokens(before.slice(expr.text()), ", "),
-            Step::Node(child),
-        ]);
-        end = child_span.end;
+        steps.extend([Step::Tokens(before.slice(expr.text()), ", "), step]);
+        end = part.end;
     }
     // without its comma, a tuple of one item is the item
     if matches!(kind, ExprKind::Tuple(items) if items.len() == 1) {
@@ -468,18 +464,46 @@ fn push_in_brackets<'e>(expr: &'e Expr, id: ExprId, steps: &mut Vec<Step<'e>>) {
     steps.push(Step::Tokens(after.slice(expr.text()), ""));
 }
 
+/// The text with its names as they are printed.
+fn with_printed_names(expr: &Expr) -> String {
+    let mut names = Vec::new();
+    for node in expr.nodes() {
+        match &node.kind {
+            ExprKind::Name(name) => names.push((node.span, &**name)),
+            ExprKind::Call { keywords, .. } => {
+                let keywords = keywords.iter();
+                names.extend(keywords.map(|keyword| (keyword.span, &*keyword.name)));
+            }
+            ExprKind::Unsupported { .. } => {
+                // the names in it, which are the last ones, are printed as they are
+                while names
+                    .pop_if(|(span, _)| node.span.contains(*span))
+                    .is_some()
+                {}
+            }
+            _ => {}
+        }
+    }
+    names.sort_unstable();
+    let mut text = expr.text().to_owned();
+    for (span, name) in names.into_iter().rev() {
+        text.replace_range(span.range(), written_name(expr, name, span));
+    }
+    text
+}
+
 /// The formula with normalised spaces and with the comments of its text, each after the same token
 /// as before. A text whose tokens are printed differently is returned as it is, rather than without
 /// its comments.
 pub(crate) fn with_comments(expr: &Expr) -> String {
     let printed = expr.to_string();
-    let source = expr.text();
-    let (comments, solid) = split(source);
+    let source = with_printed_names(expr);
+    let (comments, solid) = split(&source);
     if comments.is_empty() {
         return printed;
     }
     if printed.replace(is_blank, "") != solid {
-        return source.trim_end().to_owned();
+        return expr.text().trim_end().to_owned();
     }
     let mut text = String::new();
     let mut position = 0;
@@ -618,6 +642,9 @@ mod tests {
             ),
             ("x[1 # inside\n]+ 1", "x[1  # inside\n] + 1"),
             ("é+1 # grüße\n", "é + 1  # grüße"),
+            // names in full width, and a ligature, as Python reads them
+            ("ｍａｘ(1,ｋｅｙ=ﬁ)", "max(1, key=fi)"),
+            ("ﬁ+ｘ.ｙ # ﬁ", "fi + ｘ.ｙ  # ﬁ"),
             (
                 "# a\n'''a\n\n  b'''+1 # one",
                 "# a\n'''a\n\n  b''' + 1  # one",

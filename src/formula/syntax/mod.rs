@@ -12,6 +12,9 @@ mod parser;
 mod raw_text;
 mod syntax_error;
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use crate::diagnostic::Span;
 use crate::python::PythonVersion;
 use raw_text::scan;
@@ -94,13 +97,11 @@ fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     if cfg!(target_family = "wasm") {
         return Some(work());
     }
-    std::thread::scope(|scope| {
-        std::thread::Builder::new()
-            .stack_size(DEEP_STACK)
-            .spawn_scoped(scope, work)
-            .ok()?
-            .join()
-            .ok()
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(DEEP_STACK);
+        let worker = worker.spawn_scoped(scope, work).ok()?;
+        // a defect stays a panic, which is no want of memory
+        Some(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
 }
 
@@ -120,6 +121,12 @@ mod tests {
     fn keyword_names_are_not_names_of_the_formula() {
         let formula = crate::Formula::parse("max(ncpus, mem, key=abs, default=walltime)").unwrap();
         assert_eq!(formula.names(), ["max", "ncpus", "mem", "abs", "walltime"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a defect")]
+    fn a_panic_on_a_deep_stack_stays_a_panic() {
+        with_deep_stack(|| panic!("a defect"));
     }
 
     #[test]

@@ -279,38 +279,34 @@ impl AstBuilder {
             }
             Rule::template_constant => {
                 let mut inner = pair.into_inner();
-                let written = inner.next().map_or("", |name| name.as_str());
-                let name = normalize_name(written);
-                let Some(places) = &mut self.places else {
+                let Some(written) = inner.next() else {
+                    return Err(SyntaxError::empty(span));
+                };
+                self.reject_reserved_word(&written)?;
+                let name = normalize_name(written.as_str());
+                let parts = Vec::from_iter(inner.map(|part| span_of(&part)));
+                if let Some(places) = &mut self.places {
+                    places.push(TemplatePlace {
+                        name: name.clone(),
+                        span,
+                        parts,
+                    });
+                    self.expr.push(ExprKind::Name(name), span)
+                } else if parts.is_empty() {
+                    let item = self.expr.push(ExprKind::Name(name), span_of(&written));
+                    self.unsupported(Construct::Set, span, vec![item])
+                } else {
                     let message = format!(
-                        "this is a template, not a formula: `{written}` in braces is a constant to find"
+                        "this is a template, not a formula: `{}` in braces is a constant to find",
+                        written.as_str()
                     );
                     return Err(SyntaxError::new(message, span).with_help(
                         "`jsf fit` finds the constants of a template; a formula has the number itself",
                     ));
-                };
-                places.push(TemplatePlace {
-                    name: name.clone(),
-                    span,
-                    parts: inner.map(|part| span_of(&part)).collect(),
-                });
-                self.expr.push(ExprKind::Name(name), span)
+                }
             }
             rule => {
                 let group = self.items_in_brackets(pair)?;
-                if rule == Rule::braces
-                    && let Some(name) = self.only_name(&group)
-                    && let Some(places) = &mut self.places
-                {
-                    places.push(TemplatePlace {
-                        name: name.clone(),
-                        span,
-                        parts: Vec::new(),
-                    });
-                    // the name in braces would be left as a node without a parent
-                    self.expr.remove_last();
-                    return Ok(self.expr.push(ExprKind::Name(name), span));
-                }
                 match rule {
                     _ if group.is_comprehension => {
                         self.unsupported(Construct::Comprehension, span, group.items)
@@ -323,24 +319,6 @@ impl AstBuilder {
                 }
             }
         })
-    }
-
-    /// The name, if the items between braces are a name alone, which is the last node.
-    fn only_name(&self, group: &Group) -> Option<Box<str>> {
-        match (&group.items[..], group.commas) {
-            // only the last node can be removed
-            (&[item], 0) if item == self.expr.root() && !group.has_keys => {
-                let node = self.expr.node(item);
-                let last_place = self.places.as_ref().and_then(|places| places.last());
-                match &node.kind {
-                    // a place within a place, as in `{{a}}`, is a set to Python
-                    _ if last_place.is_some_and(|place| place.span == node.span) => None,
-                    ExprKind::Name(name) => Some(name.clone()),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
     }
 
     fn number(&mut self, pair: Pair<'_, Rule>, span: Span) -> ExprId {

@@ -34,17 +34,15 @@ pub(super) fn call(
     let Value::Function(function) = callee else {
         return Err(not_callable(callee));
     };
-    let arguments = function::bind(*function, python.version, positional, keywords);
-    match arguments
-        .map_err(|error| wrong_call(*function, positional, keywords, python.version, error))?
-    {
-        Arguments::Positional(values) => call_by_position(*function, values, python),
-        Arguments::Named(slots) => call_with_keywords(*function, slots, python),
-        Arguments::Extreme {
-            values,
-            key,
-            default,
-        } => extreme(*function, values, [key, default], python),
+    match function::bind(*function, python.version, positional, keywords) {
+        Ok(arguments) => call_bound(*function, arguments, python),
+        Err(error) => Err(wrong_call(
+            *function,
+            positional,
+            keywords,
+            python.version,
+            error,
+        )),
     }
 }
 
@@ -68,60 +66,70 @@ fn wrong_call(
         .unwrap_or(error)
 }
 
-/// Functions called with positional arguments alone, whose number is one that they take.
+/// Calls a function with arguments that it takes.
 #[inline]
-pub(super) fn call_by_position(
+pub(super) fn call_bound(
     function: Function,
-    values: &[Value],
+    Arguments { values, slots }: Arguments<'_, Value>,
     python: &Python,
 ) -> Result<Value, Raised> {
     use Function as F;
     let (version, work) = (python.version, &python.work);
-    let float = match (function, values) {
-        (F::Abs, [x]) => return aggregates::abs(x),
-        (F::Sum, [items, start @ ..]) => return aggregates::sum(items, start.first(), python),
-        (F::All, [x]) => {
-            return Ok(Value::Bool(x.iterable_argument()?.iter().all(Value::truth)));
+    let truth = |holds| Ok(Value::Bool(holds));
+    let float = match (function, slots) {
+        (F::Max | F::Min, [key, default, ..]) => {
+            return extreme(function, values, [key, default], python);
         }
-        (F::Any, [x]) => {
-            return Ok(Value::Bool(x.iterable_argument()?.iter().any(Value::truth)));
-        }
-        // types are called without arguments, too
-        (F::Bool, values) => return Ok(Value::Bool(values.first().is_some_and(Value::truth))),
-        (F::Float, []) => Ok(0.0),
-        (F::Float, [x]) => aggregates::to_float(x),
-        // no overflow: a `Vec` has at most `isize::MAX` items
-        (F::Len, [x]) => return Ok(Value::Int(x.length()? as i64)),
-        (F::Ceil, [x]) => return aggregates::to_integer(x, f64::ceil),
-        (F::Floor, [x]) => return aggregates::to_integer(x, f64::floor),
-        (F::Trunc, [x]) => return aggregates::trunc(x),
-        // `perm(n)` is `n!`
-        (F::Factorial | F::Perm, [x]) => return factorial(x, python),
-        (F::Perm, [n, k]) => return perm(n, k, python),
-        (F::Comb, [n, k]) => return comb(n, k, work),
-        (F::Isqrt, [x]) => return isqrt(x, work),
         // what Python returns without arguments: the neutral elements
-        (F::Gcd, values) => return fold(values, Value::Int(0), gcd, work),
-        (F::Lcm, values) => return fold(values, Value::Int(1), lcm, work),
-        (F::Divmod, [x, y]) => return aggregates::divmod(x, y, work),
-        (F::Sumprod, [x, y]) => return aggregates::sumprod(x, y, work),
-        (F::Isfinite, [x]) => return Ok(Value::Bool(x.math_argument()?.is_finite())),
-        (F::Isinf, [x]) => return Ok(Value::Bool(x.math_argument()?.is_infinite())),
-        (F::Isnan, [x]) => return Ok(Value::Bool(x.math_argument()?.is_nan())),
-        (F::Frexp, [x]) => return x.math_argument().map(float::frexp),
-        (F::Modf, [x]) => return x.math_argument().map(float::modf),
-        (F::Fsum, [x]) => return aggregates::fsum(x),
-        (F::Log | F::Log2 | F::Log10, [x]) => real::logarithm(function, x),
-        (F::Log, [x, base]) => real::logarithm_to_base(x, base),
-        (F::Erf | F::Erfc, [x]) if !version.has_library_erf() => {
+        (F::Gcd, _) => return fold(values, Value::Int(0), gcd, work),
+        (F::Lcm, _) => return fold(values, Value::Int(1), lcm, work),
+        (F::Hypot, _) => aggregates::hypot(values, version),
+        // types are called without arguments, too
+        (F::Bool, [x, ..]) => return truth(x.is_some_and(Value::truth)),
+        (F::Float, [x, ..]) => x.map_or(Ok(0.0), aggregates::to_float),
+        (F::Int, [x, base, ..]) => return aggregates::int(x, base),
+        (F::Abs, [Some(x), ..]) => return aggregates::abs(x),
+        (F::Round, [Some(x), digits, ..]) => return aggregates::round(x, digits, work),
+        (F::Sum, [Some(items), start, ..]) => return aggregates::sum(items, start, python),
+        (F::Prod, [Some(items), start, ..]) => {
+            let start = start.cloned().unwrap_or(Value::Int(1));
+            return accumulate(items, start, BinaryOperator::Multiply, python);
+        }
+        (F::All, [Some(x), ..]) => return truth(x.iterable_argument()?.iter().all(Value::truth)),
+        (F::Any, [Some(x), ..]) => return truth(x.iterable_argument()?.iter().any(Value::truth)),
+        // no overflow: a `Vec` has at most `isize::MAX` items
+        (F::Len, [Some(x), ..]) => return Ok(Value::Int(x.length()? as i64)),
+        (F::Ceil, [Some(x), ..]) => return aggregates::to_integer(x, f64::ceil),
+        (F::Floor, [Some(x), ..]) => return aggregates::to_integer(x, f64::floor),
+        (F::Trunc, [Some(x), ..]) => return aggregates::trunc(x),
+        (F::Perm, [Some(n), Some(k), ..]) => return perm(n, k, python),
+        // `perm(n)` is `n!`
+        (F::Factorial | F::Perm, [Some(x), ..]) => return factorial(x, python),
+        (F::Comb, [Some(n), Some(k), ..]) => return comb(n, k, work),
+        (F::Isqrt, [Some(x), ..]) => return isqrt(x, work),
+        (F::Divmod, [Some(x), Some(y), ..]) => return aggregates::divmod(x, y, work),
+        (F::Sumprod, [Some(x), Some(y), ..]) => return aggregates::sumprod(x, y, work),
+        (F::Isfinite, [Some(x), ..]) => return truth(x.math_argument()?.is_finite()),
+        (F::Isinf, [Some(x), ..]) => return truth(x.math_argument()?.is_infinite()),
+        (F::Isnan, [Some(x), ..]) => return truth(x.math_argument()?.is_nan()),
+        (F::Isclose, [Some(a), Some(b), relative, absolute]) => {
+            return float::isclose(a, b, relative, absolute);
+        }
+        (F::Frexp, [Some(x), ..]) => return x.math_argument().map(float::frexp),
+        (F::Modf, [Some(x), ..]) => return x.math_argument().map(float::modf),
+        (F::Fsum, [Some(x), ..]) => return aggregates::fsum(x),
+        (F::Dist, [Some(p), Some(q), ..]) => return aggregates::dist(p, q, version),
+        (F::Log, [Some(x), Some(base), ..]) => real::logarithm_to_base(x, base),
+        (F::Log | F::Log2 | F::Log10, [Some(x), ..]) => real::logarithm(function, x),
+        (F::Erf | F::Erfc, [Some(x), ..]) if !version.has_library_erf() => {
             real::own_error_function(function, x.math_argument()?)
         }
-        (F::Hypot, values) => aggregates::hypot(values, version),
-        (F::Dist, [p, q]) => return aggregates::dist(p, q, version),
-        (F::Ldexp, [x, exponent]) => float::ldexp(x, exponent),
-        (F::Fma, [x, y, z]) => real::fma(x, y, z),
-        (_, [x]) => real::real_function(function, x.math_argument()?),
-        (_, [x, y]) => {
+        (F::Ldexp, [Some(x), Some(exponent), ..]) => float::ldexp(x, exponent),
+        (F::Nextafter, [Some(x), Some(y), steps, ..]) => {
+            float::nextafter_by(x.math_argument()?, y.math_argument()?, steps)
+        }
+        (F::Fma, [Some(x), Some(y), Some(z), _]) => real::fma(x, y, z),
+        (_, [Some(x), Some(y), ..]) => {
             let (x, mut y) = (x.math_argument(), y.math_argument());
             // `remainder` is of Python 3.7, where the first error counts
             if version.raises_the_second_error() && function != F::Remainder {
@@ -129,37 +137,11 @@ pub(super) fn call_by_position(
             }
             real::binary_real_function(function, x?, y?, version)
         }
-        // not reachable: no other function takes so many arguments
-        _ => Err(Raised::new(ErrorKind::Limit, "too many arguments")),
+        (_, [Some(x), ..]) => real::real_function(function, x.math_argument()?),
+        // not reachable: `bind` has filled all required parameters
+        _ => Err(Raised::new(ErrorKind::Limit, "no arguments")),
     };
     float.map(Value::Float)
-}
-
-/// Functions that take keywords.
-fn call_with_keywords(
-    function: Function,
-    slots: [Option<&Value>; 4],
-    python: &Python,
-) -> Result<Value, Raised> {
-    match (function, slots) {
-        (Function::Int, [x, base, ..]) => aggregates::int(x, base),
-        (Function::Bool, [x, ..]) => Ok(Value::Bool(x.is_some_and(Value::truth))),
-        (Function::Float, [x, ..]) => x.map_or(Ok(0.0), aggregates::to_float).map(Value::Float),
-        (Function::Nextafter, [Some(x), Some(y), steps, ..]) => {
-            float::nextafter_by(x.math_argument()?, y.math_argument()?, steps).map(Value::Float)
-        }
-        (Function::Round, [Some(x), digits, ..]) => aggregates::round(x, digits, &python.work),
-        (Function::Sum, [Some(items), start, ..]) => aggregates::sum(items, start, python),
-        (Function::Prod, [Some(items), start, ..]) => {
-            let start = start.cloned().unwrap_or(Value::Int(1));
-            accumulate(items, start, BinaryOperator::Multiply, python)
-        }
-        (Function::Isclose, [Some(a), Some(b), relative, absolute]) => {
-            float::isclose(a, b, relative, absolute)
-        }
-        // not reachable: `bind` has filled all required parameters
-        _ => Ok(Value::None),
-    }
 }
 
 /// The error of `trunc` or `round` for what is no number.

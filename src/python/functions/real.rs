@@ -40,28 +40,17 @@ use InfiniteResult::{Allowed, Domain, Range};
 #[inline]
 pub fn real_function(function: Function, x: f64) -> Result<f64, Raised> {
     use Function as F;
-    match function {
-        F::Sqrt => checked(x, x.sqrt(), Domain),
-        F::Exp => checked(x, x.exp(), Range),
-        F::Log | F::Log2 | F::Log10 => logarithm_of_float(function, x),
-        F::Fabs => Ok(x.abs()),
+    let (result, infinite) = match function {
+        F::Sqrt => (x.sqrt(), Domain),
+        F::Exp => (x.exp(), Range),
+        F::Log | F::Log2 | F::Log10 => return logarithm_of_float(function, x),
+        F::Fabs => return Ok(x.abs()),
         // CPython multiplies by the rounded quotient, not by 180 and then divides
-        F::Degrees => Ok(x * (180.0 / PI)),
-        F::Radians => Ok(x * (PI / 180.0)),
-        F::Ulp => Ok(float::ulp(x)),
-        F::Gamma => gamma(x),
-        F::Lgamma => lgamma(x),
-        _ => {
-            let (result, infinite) = compute_unchecked(function, x);
-            checked(x, result, infinite)
-        }
-    }
-}
-
-/// Computes the function as the C library does; also returns what an infinite result means.
-fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
-    use Function as F;
-    match function {
+        F::Degrees => return Ok(x * (180.0 / PI)),
+        F::Radians => return Ok(x * (PI / 180.0)),
+        F::Ulp => return Ok(float::ulp(x)),
+        F::Gamma => return gamma(x),
+        F::Lgamma => return lgamma(x),
         // `Range` where CPython's `FUNC1` has `can_overflow`, `Domain` where it has not, `Allowed`
         // for its `FUNC1A`
         F::Exp2 => (x.exp2(), Range),
@@ -82,13 +71,8 @@ fn compute_unchecked(function: Function, x: f64) -> (f64, InfiniteResult) {
         F::Atanh => (atanh(x), Domain),
         F::Erf => (erf(x), Allowed),
         F::Erfc => (erfc(x), Allowed),
-        _ => (f64::NAN, Allowed),
-    }
-}
-
-/// The result, or the error that a nan or an infinity indicates.
-#[inline]
-fn checked(x: f64, result: f64, infinite: InfiniteResult) -> Result<f64, Raised> {
+        _ => return Ok(f64::NAN),
+    };
     // as `math_1` of CPython tells errors apart, without C's `errno`
     if result.is_nan() && !x.is_nan() {
         return Err(Raised::domain());
@@ -114,7 +98,6 @@ pub(super) fn binary_real_function(
         Function::Atan2 => Ok(x.atan2(y)),
         Function::Copysign => Ok(x.copysign(y)),
         Function::Fmod => fmod(x, y),
-        Function::Nextafter => Ok(float::nextafter(x, y)),
         Function::Pow => pow(x, y, python),
         Function::Remainder => remainder(x, y),
         _ => Ok(f64::NAN),

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::check::FAILURE_CODES;
 use jsf_site::{FormulaText, Site, SiteError, is_stdin};
 
 use crate::answers::{CsvText, Format, GivenFormula};
@@ -339,7 +338,7 @@ pub(crate) fn read_source(
 impl GivenFormula {
     /// Draws findings on the parsed formula under the text that was submitted.
     pub(crate) fn draw(&self, findings: impl IntoIterator<Item = Diagnostic>) {
-        draw_all(&self.source, &self.in_source(findings));
+        draw_all(&self.source, &self.submitted.in_source(findings));
     }
 }
 
@@ -347,11 +346,8 @@ impl GivenFormula {
 /// cannot work, and warns of the jobs for which it fails.
 pub(crate) fn check_and_report(site: &Site, given: &GivenFormula) -> Result<Outcome, CliError> {
     let checked = site.check(&given.submitted)?;
-    let mut errors = checked.findings;
-    errors
-        .retain(|found| found.severity == Severity::Error && !FAILURE_CODES.contains(&found.code));
-    draw_all(&given.source, &errors);
-    if !errors.is_empty() {
+    draw_all(&given.source, checked.errors_for_all_jobs());
+    if checked.errors_for_all_jobs().next().is_some() {
         return Ok(Outcome::Findings);
     }
     if let Some(jobs) = checked.jobs

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, limit_each_kind};
 use job_sort_formula::parallel;
 use job_sort_formula::rank::{Consequence, OnError};
+use jsf_openpbs::check::FAILURE_CODES;
 use jsf_site::{FormulaText, RankedQueue};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -40,7 +41,10 @@ pub(crate) fn warn(message: impl std::fmt::Display) {
 }
 
 /// Draws findings on standard error: of each code the first ten, then how many more there are.
-pub(crate) fn draw_all(source: &FormulaText, findings: &[Diagnostic]) {
+pub(crate) fn draw_all<'f>(
+    source: &FormulaText,
+    findings: impl IntoIterator<Item = &'f Diagnostic>,
+) {
     let (shown, others) = limit_each_code(findings);
     for found in shown {
         draw(source, found);
@@ -75,13 +79,15 @@ pub(crate) fn show_rankings(answer: &impl Answer, format: Format, on_error: OnEr
         2 => &["the old formula", "the new formula"],
         _ => &["the formula"],
     };
-    for (name, (given, queue)) in iter::zip(names, &rankings) {
-        let mut findings = queue.findings.clone();
+    for (name, (given, queue, checked)) in iter::zip(names, &rankings) {
+        let mut findings = Vec::from_iter(&checked.findings);
+        // for which jobs it fails is said in the words of `--on-error`
+        findings.retain(|found| !FAILURE_CODES.contains(&found.code));
         findings.retain(|found| !format.is_document() || found.severity == Severity::Error);
         if rankings.len() == 2 && !findings.is_empty() {
             print_message("note", format_args!("findings of {name}:"));
         }
-        given.draw(findings);
+        draw_all(&given.source, findings);
         report_errors(on_error, name, queue);
     }
 }

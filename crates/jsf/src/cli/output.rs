@@ -9,9 +9,9 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::rank::OnError;
-use jsf_site::{FormulaText, RankedQueue, Site, SiteError};
+use jsf_site::{FormulaText, Site, SiteError};
 use terminal_size::{Height, terminal_size_of};
 use thiserror::Error;
 
@@ -35,24 +35,19 @@ impl Outcome {
         if is_fine { Self::Fine } else { Self::Findings }
     }
 
-    /// What the rankings of an answer say of their formulas.
+    /// What the rankings of an answer say of their formulas: findings if one cannot work, fails for
+    /// every job, or failed under `--on-error fail`.
     pub(crate) fn of_answer(answer: &impl Answer) -> Self {
-        let mut rankings = answer.rankings().into_iter();
-        Self::fine_if(rankings.all(|(_, queue)| Self::of_ranking(queue) == Self::Fine))
-    }
-
-    /// What a ranking says of its formula: findings if it cannot work, fails for every job, or
-    /// failed under `--on-error fail`.
-    fn of_ranking(queue: &RankedQueue) -> Self {
-        let ranking = &queue.ranking;
-        let mut is_fine = ranking.failure().is_none();
-        for finding in &queue.findings {
-            is_fine &= finding.severity != Severity::Error;
+        let mut is_fine = true;
+        for (_, queue, checked) in answer.rankings() {
+            let ranking = &queue.ranking;
+            let jobs = ranking.scores().count();
+            // a script would take it for a formula that works
+            let all_fail = jobs > 0 && ranking.error_count() == jobs;
+            let has_errors = checked.errors_for_all_jobs().next().is_some();
+            is_fine &= ranking.failure().is_none() && !all_fail && !has_errors;
         }
-        let jobs = ranking.scores().count();
-        // a script would take it for a formula that works
-        let all_fail = jobs > 0 && ranking.error_count() == jobs;
-        Self::fine_if(is_fine && !all_fail)
+        Self::fine_if(is_fine)
     }
 }
 

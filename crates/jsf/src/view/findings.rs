@@ -56,21 +56,9 @@ fn range_in_shown(source: &FormulaText, shown: &str, span: Span) -> Range<usize>
 /// The range in the formula as its document has it.
 pub(crate) fn range_in_written(source: &FormulaText, span: Span) -> Range<usize> {
     let range = span.range_in(&source.text);
-    let start = place_in_written(source, range.start).start;
-    let end = place_in_written(source, range.end).end;
+    let place = |at: usize| source.places.get(at).copied().unwrap_or((at, at));
+    let (start, end) = (place(range.start).1, place(range.end).0);
     start..end.max(start)
-}
-
-/// The bytes of the document's form that correspond to a byte of the formula: the same one twice,
-/// or both ends of a difference that is just there.
-fn place_in_written(source: &FormulaText, at: usize) -> Range<usize> {
-    let mut before = source.differences.iter().rev();
-    let place = match before.find(|place| place.at <= at) {
-        None => at,
-        Some(place) if place.at == at => return place.start..place.end,
-        Some(place) => place.start + (at - place.at),
-    };
-    place..place
 }
 
 /// The line of the document on which the formula begins, from 1, and what precedes the formula on
@@ -275,15 +263,9 @@ pub(crate) fn has_effect(checked: Option<&Checked>) -> bool {
     checked.is_none_or(|checked| checked.verdict.has_effect())
 }
 
-/// Whether the server or qmgr refuses a formula, so that setting it changes nothing.
-pub(crate) fn is_refused(checked: &Checked) -> bool {
-    checked.validation.accepted == Some(false)
-}
-
 /// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
 fn refusal(checked: &Checked) -> String {
-    let mut findings = checked.findings.iter();
-    match findings.find(|found| found.severity == Severity::Error) {
+    match checked.errors().next() {
         Some(error) => error.message.to_string(),
         None => checked.validation.message.to_owned(),
     }

@@ -650,7 +650,7 @@ fn warnings_of_one_kind_are_shown_ten_times() {
         "{message}"
     );
     assert!(
-        message.contains("jsf: warning: and 4 more of these kinds\n"),
+        message.contains("resource_group`: and 4 more of these kinds\n"),
         "{message}"
     );
 }
@@ -688,6 +688,34 @@ fn a_formula_that_qmgr_does_not_pass_on_has_exit_code_1() {
         Some(1),
         "{document}"
     );
+}
+
+#[test]
+fn an_error_of_the_check_is_one_for_the_exit_code_of_every_ranking() {
+    for command in [
+        &["rank"][..],
+        &["explain", "--job", "184127"],
+        &["trajectory", "--job", "184127"],
+        &["cycle"],
+        &["compare", "--old", "ncpus", "--new"],
+    ] {
+        for format in ["human", "json"] {
+            let site = ["ncpus & 1", "--site", "examples/site", "--format", format];
+            let output = jsf(&[command, &site].concat());
+            let said = stdout(&output) + &stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains("qmgr"), "{command:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_is_found_of_a_formula_is_said_though_it_ranks_no_job() {
+    let queue = "tests/data/four_jobs.json";
+    let output = jsf(&["rank", "fairshare_perc + walltme", "--queue", queue]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("jsf: warning: JSF201: `walltme`"), "{said}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use job_sort_formula::diagnostic::{Code, Diagnostic, Span, sort_by_span};
 use job_sort_formula::formula::program::Program;
-use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, Node};
+use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
 use sample_jobs::{Sample, Samples};
@@ -58,14 +58,12 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
     let Ok(program) = Program::compile(Arc::clone(expr), schema) else {
         return Vec::new();
     };
-    let facts = analyze_ranges(expr, schema, ranges);
-    let samples = Samples::new(&program, schema, ranges);
     let analysis = Analysis {
         expr,
         schema,
         ranges,
-        facts,
-        samples,
+        facts: analyze_ranges(expr, schema, ranges),
+        samples: Samples::new(&program, schema, ranges),
     };
     let mut findings = analysis.check_failures();
     // the result is judged by sample jobs, and a refused program has none
@@ -73,8 +71,8 @@ pub fn lint_values(expr: &Arc<Expr>, schema: &Schema, ranges: &Ranges) -> Vec<Di
         findings.extend(analysis.check_result(&findings));
     }
     findings.extend(analysis.check_fairness(&program));
-    findings.extend(analysis.check_conditions());
-    findings.extend(analysis.check_precision());
+    findings.extend(analysis.check_parts());
+    findings.extend(analysis.absorbed_terms());
     // before the cut, so that the first ones in the text are kept
     sort_by_span(&mut findings);
     findings.truncate(MAX_FINDINGS);
@@ -97,13 +95,6 @@ impl Analysis<'_> {
 
     fn finding(&self, code: Code, message: impl Into<String>, node: ExprId) -> Diagnostic {
         Diagnostic::new(code, message, self.span(node))
-    }
-
-    /// The parts that are evaluated for some job.
-    fn reachable(&self) -> impl Iterator<Item = (ExprId, &Node)> {
-        self.expr
-            .iter()
-            .filter(|(node, _)| self.facts.at(*node).reachable)
     }
 
     /// The text of a node.

@@ -1,11 +1,11 @@
 //! The findings on the values of a formula, one function for each kind.
 //!
 //! On single operations: those that fail for every job or for some; branches that are never taken,
-//! comparisons with only one outcome, and comparisons in the wrong unit.
+//! comparisons with only one outcome, comparisons in the wrong unit, and integers that are rounded
+//! to a double.
 //!
 //! On the result of the formula: it is not a number, it is an error or the same value for every job,
-//! it orders jobs unfairly, or it loses precision. Terms are absorbed when the value is rounded to a
-//! C `float`, and integers are rounded to a double.
+//! it orders jobs unfairly, or terms are absorbed when it is rounded to a C `float`.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ use job_sort_formula::formula::syntax::{ExprId, ExprKind};
 use job_sort_formula::python::{
     BinaryOperator, BooleanOperator, ComparisonOperator, ErrorKind, Function, Python, Value,
 };
-use job_sort_formula::schema::{FairshareInput, InputType, Range, current_name};
+use job_sort_formula::schema::{FairshareInput, InputType, current_name};
 
 const VALUE_ON_ERROR: &str = "a job for which the formula fails gets the value 0";
 
@@ -44,68 +44,60 @@ const MIN_KB: f64 = 4096.0;
 impl Analysis<'_> {
     /// Findings on operations that can fail.
     pub(super) fn check_failures(&self) -> Vec<Diagnostic> {
-        let mut findings: Vec<Diagnostic> = Vec::new();
-        for failure in self.all_failures() {
-            findings.extend(self.finding_of(&failure));
-        }
-        // `^` of two integers fails for no job, so that no failure leads to it
-        for (node, _) in self.expr.iter() {
-            findings.extend(self.power_by_caret(node, false));
-        }
-        let mut reported = HashSet::new();
-        // both loops find a `^` that fails and has a literal
-        findings.retain(|finding| reported.insert((finding.span, finding.code)));
-        findings
-    }
-
-    fn all_failures(&self) -> Vec<Failure<'_>> {
+        let mut findings = Vec::new();
         let samples = self.samples.failures();
         // an error knows its span, not its node
         let mut by_span = HashMap::new();
         for (node, part) in self.expr.iter() {
             by_span.insert(part.span, node);
+            if let Known::Fails(kind) = self.facts.at(node).known
+                && self.facts.at(node).reachable
+            {
+                let mut samples = samples.iter().copied();
+                findings.extend(self.failure(&Failure {
+                    node,
+                    kind,
+                    is_certain: true,
+                    sample: samples.find(|(_, error)| error.span() == part.span),
+                }));
+            }
+            // `^` of two integers fails for no job
+            findings.extend(self.power_by_caret(node, false));
         }
-        let mut all = Vec::new();
-        for (node, _) in self.reachable() {
-            let Known::Fails(kind) = self.facts.at(node).known else {
-                continue;
-            };
-            let span = self.span(node);
-            let mut samples = samples.iter().copied();
-            let sample = samples.find(|(_, error)| error.span() == span);
-            all.push(Failure {
-                node,
-                kind,
-                is_certain: true,
-                sample,
-            });
-        }
-        // what fails for every job is reported as certain above
         for (sample, error) in samples {
+            // what fails for every job is reported as certain above
             if let Some(&node) = by_span.get(&error.span())
                 && !self.facts.always_fails(node)
             {
-                all.push(Failure {
+                findings.extend(self.failure(&Failure {
                     node,
                     kind: error.kind(),
                     is_certain: false,
                     sample: Some((sample, error)),
-                });
+                }));
             }
         }
-        all
+        // a `^` that fails and has a literal is found twice
+        let mut reported = HashSet::new();
+        findings.retain(|found: &Diagnostic| reported.insert((found.span, found.code)));
+        findings
     }
 
-    fn finding_of(&self, failure: &Failure<'_>) -> Option<Diagnostic> {
+    fn failure(&self, failure: &Failure<'_>) -> Option<Diagnostic> {
         let node = failure.node;
         let (code, what, help) = match failure.kind {
             ErrorKind::ZeroDivision => return Some(self.division(failure)),
-            ErrorKind::Value => return Some(self.domain(failure)),
+            ErrorKind::Value => {
+                let finding = self.failed(failure, Code::OutsideDomain, "is undefined", node);
+                let mut help = VALUE_ON_ERROR.to_owned();
+                if let Some(domain) = self.domain(failure) {
+                    help = format!("{domain}; {VALUE_ON_ERROR}");
+                }
+                return Some(finding.with_help(help));
+            }
             ErrorKind::Type => {
-                return match self.power_by_caret(node, true) {
-                    Some(finding) => Some(finding),
-                    None => self.wrong_type(failure),
-                };
+                let caret = self.power_by_caret(node, true);
+                return caret.or_else(|| self.wrong_type(failure));
             }
             ErrorKind::Overflow => (
                 Code::Overflow,
@@ -131,49 +123,54 @@ impl Analysis<'_> {
             // unknown names have findings of their own
             _ => return None,
         };
-        let what = format!("{} {what}", self.quoted(node));
-        let mut finding = self.diagnostic(failure, code, &what, node).with_help(help);
+        let mut finding = self.failed(failure, code, what, node).with_help(help);
         if code == Code::ComplexPower {
             finding.label = "a fractional power of a negative number".to_owned();
         }
         Some(finding)
     }
 
-    /// An error if the operation fails for every job, else a warning with the inputs of a sample
-    /// job.
-    fn diagnostic(&self, failure: &Failure<'_>, code: Code, what: &str, at: ExprId) -> Diagnostic {
-        let span = self.span(at);
-        if failure.is_certain {
-            let who = if self.facts.at(failure.node).conditional {
-                "every job for which it is evaluated"
-            } else {
-                "every job"
-            };
-            return Diagnostic::new(code, format!("{what} for {who}"), span)
-                .with_severity(Severity::Error);
-        }
-        let condition = self.condition(failure.sample.map(|(sample, _)| sample), at);
-        Diagnostic::new(code, format!("{what} {condition}"), span)
+    /// The finding that the operation does something.
+    fn failed(&self, failure: &Failure<'_>, code: Code, does: &str, at: ExprId) -> Diagnostic {
+        let what = format!("{} {does}", self.quoted(failure.node));
+        self.error_or_warning(failure, code, &what, at)
     }
 
-    /// The operand that is 0 in a division by zero: the divisor, or the base of a negative power.
-    fn divisor(&self, node: ExprId) -> ExprId {
-        match self.kind(node) {
+    /// An error if the operation fails for every job, else a warning with the inputs of a sample
+    /// job.
+    fn error_or_warning(
+        &self,
+        failure: &Failure<'_>,
+        code: Code,
+        what: &str,
+        at: ExprId,
+    ) -> Diagnostic {
+        if !failure.is_certain {
+            let condition = self.condition(failure.sample.map(|(sample, _)| sample), at);
+            return self.finding(code, format!("{what} {condition}"), at);
+        }
+        let who = if self.facts.at(failure.node).conditional {
+            "every job for which it is evaluated"
+        } else {
+            "every job"
+        };
+        let finding = self.finding(code, format!("{what} for {who}"), at);
+        finding.with_severity(Severity::Error)
+    }
+
+    fn division(&self, failure: &Failure<'_>) -> Diagnostic {
+        // what is 0: the divisor, or the base of a negative power
+        let divisor = match self.kind(failure.node) {
             ExprKind::Binary {
                 op: BinaryOperator::Power,
                 left,
                 ..
             } => *left,
             ExprKind::Binary { right, .. } => *right,
-            ExprKind::Call { positional, .. } => positional.last().copied().unwrap_or(node),
-            _ => node,
-        }
-    }
-
-    fn division(&self, failure: &Failure<'_>) -> Diagnostic {
-        let divisor = self.divisor(failure.node);
-        let what = format!("{} divides by 0", self.quoted(failure.node));
-        let finding = self.diagnostic(failure, Code::DivisionByZero, &what, divisor);
+            ExprKind::Call { positional, .. } => positional.last().copied().unwrap_or(failure.node),
+            _ => failure.node,
+        };
+        let finding = self.failed(failure, Code::DivisionByZero, "divides by 0", divisor);
         let name = match self.input(divisor) {
             // no bound mends an input that is 0 for every job
             Some(name) if !failure.is_certain => name,
@@ -184,8 +181,9 @@ impl Analysis<'_> {
             Some(least) => {
                 let replacement = format!("max({name}, {least})");
                 let help = format!("write `{replacement}`; {VALUE_ON_ERROR}");
-                let span = self.span(divisor);
-                finding.with_help(help).with_fix(span, replacement, Applicability::Unsafe)
+                finding
+                    .with_help(help)
+                    .replaced_by(replacement, Applicability::Unsafe)
             }
             None => finding.with_help(format!(
                 "give `{name}` a default on the server, or write `… / {name} if {name} else 0`; {VALUE_ON_ERROR}"
@@ -193,51 +191,45 @@ impl Analysis<'_> {
         }
     }
 
-    fn domain(&self, failure: &Failure<'_>) -> Diagnostic {
-        let what = format!("{} is undefined", self.quoted(failure.node));
-        let finding = self.diagnostic(failure, Code::OutsideDomain, &what, failure.node);
+    /// What the arguments of a function must be for which it is undefined.
+    fn domain(&self, failure: &Failure<'_>) -> Option<String> {
+        use Function as F;
         let ExprKind::Call {
             callee, positional, ..
         } = self.kind(failure.node)
         else {
-            return finding.with_help(VALUE_ON_ERROR);
+            return None;
         };
-        let function = self.facts.function(*callee);
         let name = self.text(*callee);
-        let argument = match positional.first() {
-            Some(&argument) if !failure.is_certain => self.text(argument),
+        let first = positional.first().copied();
+        let argument = match first {
+            Some(argument) if !failure.is_certain => self.text(argument),
             _ => "…",
         };
-        let domain = match function {
-            Some(Function::Log | Function::Log2 | Function::Log10) => {
-                let mut least = "1e-7";
-                if let Some(&argument) = positional.first()
-                    && let Some(input) = self.input(argument)
-                    && let Some(bound) = self.positive_bound(input)
-                {
-                    least = bound;
-                }
-                format!(
+        let domain = match self.facts.function(*callee)? {
+            F::Log | F::Log2 | F::Log10 => {
+                let input = first.and_then(|argument| self.input(argument));
+                let bound = input.and_then(|input| self.positive_bound(input));
+                let least = bound.unwrap_or("1e-7");
+                return Some(format!(
                     "`{name}` requires a number above 0; write `{name}({argument} + 1)` or `{name}(max({argument}, {least}))`"
-                )
+                ));
             }
-            Some(Function::Sqrt) => {
-                format!("`sqrt` requires a number of at least 0; write `sqrt(max({argument}, 0))`")
+            F::Sqrt => {
+                return Some(format!(
+                    "`sqrt` requires a number of at least 0; write `sqrt(max({argument}, 0))`"
+                ));
             }
-            Some(Function::Acos | Function::Asin) => {
-                "the argument must be between -1 and 1".to_owned()
+            F::Acos | F::Asin => "the argument must be between -1 and 1",
+            F::Atanh => "the argument must be between -1 and 1, exclusive",
+            F::Acosh => "the argument must be at least 1",
+            F::Fmod | F::Remainder => "the second argument must not be 0",
+            F::Factorial | F::Isqrt | F::Comb | F::Perm => {
+                "the arguments must be integers of at least 0"
             }
-            Some(Function::Atanh) => "the argument must be between -1 and 1, exclusive".to_owned(),
-            Some(Function::Acosh) => "the argument must be at least 1".to_owned(),
-            Some(Function::Fmod | Function::Remainder) => {
-                "the second argument must not be 0".to_owned()
-            }
-            Some(Function::Factorial | Function::Isqrt | Function::Comb | Function::Perm) => {
-                "the arguments must be integers of at least 0".to_owned()
-            }
-            _ => return finding.with_help(VALUE_ON_ERROR),
+            _ => return None,
         };
-        finding.with_help(format!("{domain}; {VALUE_ON_ERROR}"))
+        Some(domain.to_owned())
     }
 
     fn wrong_type(&self, failure: &Failure<'_>) -> Option<Diagnostic> {
@@ -250,13 +242,13 @@ impl Analysis<'_> {
             }
             ExprKind::Comparison { .. } => "these operands cannot be compared".to_owned(),
             ExprKind::Call { callee, .. } if self.facts.function(*callee).is_some() => {
-                let function = self.text(*callee);
-                format!("`{function}` does not support these arguments")
+                format!("`{}` does not support these arguments", self.text(*callee))
             }
             // a callee that is not a function has a finding of its own
             _ => return None,
         };
-        let mut finding = self.diagnostic(failure, Code::UnsupportedType, &what, failure.node);
+        let mut finding =
+            self.error_or_warning(failure, Code::UnsupportedType, &what, failure.node);
         for child in self.kind(failure.node).children() {
             let name = match self.inner_kind(child) {
                 ExprKind::Tuple(_) => "a tuple",
@@ -285,40 +277,47 @@ impl Analysis<'_> {
         else {
             return None;
         };
-        let left_kind = self.inner_kind(left);
-        let right_kind = self.inner_kind(right);
-        let is_meant = match (left_kind, right_kind) {
+        let is_meant = match (self.inner_kind(left), self.inner_kind(right)) {
             // `(mem > 5000) ^ 1` negates a condition
             (ExprKind::Comparison { .. }, _) => false,
-            (ExprKind::Literal { .. }, _) | (_, ExprKind::Literal { .. }) => true,
-            _ => false,
+            (left, right) => [left, right]
+                .iter()
+                .any(|kind| matches!(kind, ExprKind::Literal { .. })),
         };
         if !self.facts.at(node).reachable || !(fails || is_meant) {
             return None;
         }
-        let always = self.facts.always_fails(node);
         let message = format!(
             "{} is not a power: `^` is the exclusive or",
             self.quoted(node)
         );
-        let span = self.span(node);
-        let mut finding = Diagnostic::new(Code::CaretForPower, message, span);
+        let mut finding = self.finding(Code::CaretForPower, message, node);
         let mut help = "write `**` for a power";
-        if always {
+        if self.facts.always_fails(node) {
             finding.severity = Severity::Error;
             help = "it fails for every job; write `**` for a power";
         }
-        let finding = finding.with_help(help);
         let between = self.span(left).end as usize..self.span(right).start as usize;
         let caret = between.start + caret_outside_comments(self.expr.text().get(between)?)?;
-        Some(finding.with_fix(Span::new(caret, caret + 1), "**", Applicability::Unsafe))
+        let caret = Span::new(caret, caret + 1);
+        Some(
+            finding
+                .with_help(help)
+                .with_fix(caret, "**", Applicability::Unsafe),
+        )
     }
 
-    /// Findings on conditions with only one outcome, and on comparisons in the wrong unit.
-    pub(super) fn check_conditions(&self) -> Vec<Diagnostic> {
+    /// Findings on conditions with only one outcome, on comparisons in the wrong unit, and on
+    /// integers that are rounded to a double.
+    pub(super) fn check_parts(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
+        // a condition whose branch is reported needs no second finding
         let mut reported: HashSet<ExprId> = HashSet::new();
-        for (_, part) in self.reachable() {
+        // from the root down: conditions are below what they decide
+        for (node, part) in self.expr.iter().rev() {
+            if !self.facts.at(node).reachable {
+                continue;
+            }
             match &part.kind {
                 ExprKind::Conditional {
                     then,
@@ -344,16 +343,29 @@ impl Analysis<'_> {
                         findings.push(self.never_evaluated(pair[1], pair[0], is_deciding));
                     }
                 }
+                ExprKind::Comparison {
+                    operators,
+                    operands,
+                } => match self.constant_truth(node) {
+                    Some(truth) if !reported.contains(&node) => {
+                        let message = format!("{} is always {truth}", self.quoted(node));
+                        let finding = self.finding(Code::ConstantComparison, message, node);
+                        findings.push(self.with_range(finding, node));
+                    }
+                    Some(_) => {}
+                    None => {
+                        for (op, pair) in operators.iter().zip(operands.windows(2)) {
+                            findings.extend(self.wrong_unit(*op, pair[0], pair[1]));
+                        }
+                    }
+                },
+                &ExprKind::Binary { left, right, .. } if !self.facts.always_fails(node) => {
+                    findings.extend(self.inexact_integer(left, right));
+                    findings.extend(self.inexact_integer(right, left));
+                }
                 _ => {}
             }
         }
-        for (node, part) in self.reachable() {
-            // a condition whose branch is reported needs no second finding
-            if matches!(part.kind, ExprKind::Comparison { .. }) && !reported.contains(&node) {
-                findings.extend(self.constant_comparison(node));
-            }
-        }
-        findings.extend(self.wrong_units());
         findings
     }
 
@@ -363,24 +375,23 @@ impl Analysis<'_> {
     }
 
     fn never_evaluated(&self, branch: ExprId, condition: ExprId, is_true: bool) -> Diagnostic {
-        let message = format!("{} is never evaluated", self.quoted(branch));
-        let label = if is_true {
-            "always true"
-        } else {
-            "always false"
-        };
-        let finding = self.finding(Code::DeadBranch, message, branch);
-        let finding = finding.with_secondary_label(self.span(condition), label);
+        let finding = self.dead_branch(branch, condition, format!("always {is_true}"));
         self.with_range(finding, condition)
+    }
+
+    fn dead_branch(&self, branch: ExprId, condition: ExprId, label: String) -> Diagnostic {
+        let message = format!("{} is never evaluated", self.quoted(branch));
+        let finding = self.finding(Code::DeadBranch, message, branch);
+        finding.with_secondary_label(self.span(condition), label)
     }
 
     /// The finding on the branch `b` of `a if ncpus > 4 else b if ncpus > 8 else c`: the condition
     /// above it is true for all its jobs.
     fn covered_branch(&self, above: ExprId, otherwise: ExprId) -> Option<Diagnostic> {
-        let otherwise = self.without_parentheses(otherwise);
-        let ExprKind::Conditional {
+        use ComparisonOperator as Op;
+        let &ExprKind::Conditional {
             then, condition, ..
-        } = *self.kind(otherwise)
+        } = self.inner_kind(otherwise)
         else {
             return None;
         };
@@ -388,12 +399,8 @@ impl Analysis<'_> {
         let (other_name, other_op, other_bound) = self.threshold(condition)?;
         let range = self.ranges.interval(name, self.schema);
         let (low, high) = match other_op {
-            ComparisonOperator::Greater | ComparisonOperator::GreaterOrEqual => {
-                (other_bound.low, range.high)
-            }
-            ComparisonOperator::Less | ComparisonOperator::LessOrEqual => {
-                (range.low, other_bound.high)
-            }
+            Op::Greater | Op::GreaterOrEqual => (other_bound.low, range.high),
+            Op::Less | Op::LessOrEqual => (range.low, other_bound.high),
             _ => return None,
         };
         let jobs = Interval::new(range.kind(), low, high);
@@ -401,10 +408,8 @@ impl Analysis<'_> {
         if name != other_name || low > high || comparison(op, jobs, bound) != Some(true) {
             return None;
         }
-        let message = format!("{} is never evaluated", self.quoted(then));
         let label = format!("true wherever {} is", self.quoted(condition));
-        let finding = self.finding(Code::DeadBranch, message, then);
-        Some(finding.with_secondary_label(self.span(above), label))
+        Some(self.dead_branch(then, above, label))
     }
 
     /// The name, the operator and the number of a comparison of an input with a number.
@@ -425,65 +430,36 @@ impl Analysis<'_> {
         }
     }
 
-    fn constant_comparison(&self, node: ExprId) -> Option<Diagnostic> {
-        let truth = if self.constant_truth(node)? {
-            "true"
-        } else {
-            "false"
-        };
-        let message = format!("{} is always {truth}", self.quoted(node));
-        let finding = self.finding(Code::ConstantComparison, message, node);
-        Some(self.with_range(finding, node))
-    }
-
     /// Adds the range of the first input of a condition.
     fn with_range(&self, finding: Diagnostic, condition: ExprId) -> Diagnostic {
-        match self.inputs(condition).first() {
-            Some(name) => finding.with_help(format!(
-                "`{name}` is {}",
-                self.ranges.interval(name, self.schema)
-            )),
-            None => finding,
-        }
-    }
-
-    /// Findings on comparisons of a duration or a size with a number that is too small for its
-    /// unit.
-    fn wrong_units(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
-        for (node, part) in self.reachable() {
-            let ExprKind::Comparison {
-                operators,
-                operands,
-            } = &part.kind
-            else {
-                continue;
-            };
-            // a comparison with one outcome has a finding of its own
-            if self.constant_truth(node).is_some() {
-                continue;
-            }
-            for (op, pair) in operators.iter().zip(operands.windows(2)) {
-                // `in` a number fails, for which there is another finding
-                if matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn) {
-                    continue;
-                }
-                // the input may be on either side
-                match self.wrong_unit(pair[0], pair[1]) {
-                    Some(finding) => findings.push(finding),
-                    None => findings.extend(self.wrong_unit(pair[1], pair[0])),
-                }
-            }
-        }
-        findings
-    }
-
-    fn wrong_unit(&self, name: ExprId, number: ExprId) -> Option<Diagnostic> {
-        let input = self.input(name)?;
-        let value = match self.inner_kind(number) {
-            ExprKind::Literal { .. } => self.facts.number(number)?.single()?,
-            _ => return None,
+        let Some(name) = self.inputs(condition).first().copied() else {
+            return finding;
         };
+        let range = self.ranges.interval(name, self.schema);
+        finding.with_help(format!("`{name}` is {range}"))
+    }
+
+    /// The finding on a comparison of a duration or a size with a number that is too small for its
+    /// unit; the input may be on either side.
+    fn wrong_unit(
+        &self,
+        op: ComparisonOperator,
+        left: ExprId,
+        right: ExprId,
+    ) -> Option<Diagnostic> {
+        // `in` a number fails, for which there is another finding
+        if matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn) {
+            return None;
+        }
+        let (name, number) = match self.inner_kind(right) {
+            ExprKind::Literal { .. } => (left, right),
+            _ => (right, left),
+        };
+        let ExprKind::Literal { .. } = self.inner_kind(number) else {
+            return None;
+        };
+        let input = self.input(name)?;
+        let value = self.facts.number(number)?.single()?;
         let (min, unit, unit_name, factor, larger_unit) = match self.schema.entry(input)?.input_type
         {
             InputType::Duration => (MIN_SECONDS, "s", "seconds", 3600.0, "hours"),
@@ -504,6 +480,36 @@ impl Analysis<'_> {
         )))
     }
 
+    /// The finding on the literal of an integer that changes when it is converted to a double, for
+    /// a float beside it.
+    fn inexact_integer(&self, integer: ExprId, other: ExprId) -> Option<Diagnostic> {
+        let ExprKind::Literal { kind, text } = self.inner_kind(integer) else {
+            return None;
+        };
+        if self.facts.number(other)?.kind() != NumberType::Float {
+            return None;
+        }
+        let value = literal_value(*kind, text, self.schema.python()).ok()?;
+        // exact, as Python compares an integer with a float
+        let double = Value::Float(value.to_f64()?);
+        let is_exact = Python::new().compare(ComparisonOperator::Equal, &double, &value);
+        if is_exact.ok()? {
+            return None;
+        }
+        let message = format!(
+            "{} is rounded when it is combined with a float",
+            self.quoted(integer)
+        );
+        let finding = self.finding(Code::InexactInteger, message, integer);
+        Some(
+            finding
+                .with_secondary_label(self.span(other), "a float")
+                .with_help(
+                    "Python converts the integer to a double, which has a precision of 53 bits",
+                ),
+        )
+    }
+
     /// The finding on the result of the formula. `on_operations` are the findings on its
     /// operations.
     pub(super) fn check_result(&self, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
@@ -518,23 +524,22 @@ impl Analysis<'_> {
     /// The finding on a formula that fails for every job, unless a finding on a name or an
     /// operation says so.
     fn always_fails(&self, on_operations: &[Diagnostic]) -> Option<Diagnostic> {
-        for finding in on_operations {
-            if matches!(
-                finding.code,
+        let says_so = |found: &Diagnostic| {
+            matches!(
+                found.code,
                 Code::CaretForPower | Code::HugeInteger | Code::ComplexPower
-            ) {
-                return None;
-            }
+            )
+        };
+        // other passes report an unknown name
+        let is_unknown = |(node, _)| {
+            let known = &self.facts.at(node).known;
+            matches!(known, Known::Fails(ErrorKind::Name))
+        };
+        if on_operations.iter().any(says_so) || self.expr.iter().any(is_unknown) {
+            return None;
         }
-        for (node, _) in self.expr.iter() {
-            // other passes report an unknown name
-            if matches!(self.facts.at(node).known, Known::Fails(ErrorKind::Name)) {
-                return None;
-            }
-        }
-        let span = self.span(self.expr.root());
-        let mut finding =
-            Diagnostic::new(Code::AlwaysFails, "the formula fails for every job", span);
+        let message = "the formula fails for every job";
+        let mut finding = self.finding(Code::AlwaysFails, message, self.expr.root());
         if let Some(sample) = self.samples.all.first()
             && let Err(error) = &sample.result
         {
@@ -549,8 +554,6 @@ impl Analysis<'_> {
 
     fn non_numeric(&self) -> Option<Diagnostic> {
         let root = self.expr.root();
-        let span = self.span(root);
-        let help = "`qmgr` accepts the formula, but the scheduler converts the result without checking its type and crashes";
         let mut samples = self.samples.all.iter();
         let (sample, what) =
             samples.find_map(|sample| Some((sample, object_name(&sample.result)?)))?;
@@ -564,26 +567,28 @@ impl Analysis<'_> {
         if !(are_alike && is_written) {
             message += &format!(", {}", self.condition(Some(sample), root));
         }
-        Some(Diagnostic::new(Code::NotANumber, message, span).with_help(help))
+        let help = "`qmgr` accepts the formula, but the scheduler converts the result without checking its type and crashes";
+        Some(
+            self.finding(Code::NotANumber, message, root)
+                .with_help(help),
+        )
     }
 
     fn too_large(&self) -> Option<Diagnostic> {
-        let span = self.span(self.expr.root());
+        let root = self.expr.root();
         let help = "the scheduler crashes, because it converts the result to a double; use a float, as in `2.0 ** …`";
         let mut samples = self.samples.all.iter();
         // an integer beyond the largest double
         let sample = samples.find(
             |sample| matches!(&sample.result, Ok(value @ Value::Big(_)) if value.to_f64().is_none()),
         )?;
-        let message = "the result is an integer too large for a double";
-        let root = self.expr.root();
-        let (message, severity) = if self.inputs(root).is_empty() {
-            (format!("{message} for every job"), Severity::Error)
+        let (who, severity) = if self.inputs(root).is_empty() {
+            ("for every job".to_owned(), Severity::Error)
         } else {
-            let condition = self.condition(Some(sample), root);
-            (format!("{message} {condition}"), Severity::Warning)
+            (self.condition(Some(sample), root), Severity::Warning)
         };
-        let found = Diagnostic::new(Code::TooLargeForDouble, message, span);
+        let message = format!("the result is an integer too large for a double {who}");
+        let found = self.finding(Code::TooLargeForDouble, message, root);
         Some(found.with_severity(severity).with_help(help))
     }
 
@@ -594,15 +599,12 @@ impl Analysis<'_> {
             // the same for every job, although it depends on inputs
             self.facts.number(root)?.single()?;
         }
-        let value = sample.repr();
-        let message = format!("every job gets the same value, {value}");
-        let span = self.span(root);
-        let mut finding = Diagnostic::new(Code::ConstantValue, message, span).with_help(
+        let message = format!("every job gets the same value, {}", sample.repr());
+        let mut finding = self.finding(Code::ConstantValue, message, root).with_help(
             "the result does not depend on the job, so the formula does not order the jobs",
         );
         // a number alone, such as `0`, is a way to disable the formula
-        let value = self.inner_kind(root);
-        if !matches!(value, ExprKind::Literal { .. }) {
+        if !matches!(self.inner_kind(root), ExprKind::Literal { .. }) {
             finding.severity = Severity::Warning;
         }
         Some(finding)
@@ -617,23 +619,17 @@ impl Analysis<'_> {
                 continue;
             };
             // a second name of the same number can cancel the effect
-            let has_alias = program
-                .inputs()
-                .iter()
-                .any(|other| other != name && current_name(other) == current_name(name));
+            let mut others = program.inputs().iter();
+            let has_alias =
+                others.any(|other| other != name && current_name(other) == current_name(name));
             let slope = slope(self.expr, &self.facts, name);
-            let is_wrong = match (slope, wrong) {
-                (Some(slope), Ordering::Greater) => slope.increases(),
-                (Some(slope), _) => slope.decreases(),
-                (None, _) => false,
+            let (is_wrong, verb) = match wrong {
+                Ordering::Greater => (slope.is_some_and(|slope| slope.increases()), "increases"),
+                _ => (slope.is_some_and(|slope| slope.decreases()), "decreases"),
             };
             if has_alias || !is_wrong || !self.has_effect(program, input, wrong) {
                 continue;
             }
-            let verb = match wrong {
-                Ordering::Greater => "increases",
-                _ => "decreases",
-            };
             let message = format!("the value {verb} as `{name}` increases: {effect}");
             // an input of the program is a name in the text
             let span = self.expr.first_use(name).unwrap_or_default();
@@ -651,14 +647,12 @@ impl Analysis<'_> {
         // ascending, so that adjacent values show the direction
         let mut candidates: Vec<&Value> = self.samples.candidates[input].iter().collect();
         candidates.sort_by(|x, y| nearest_double(x).total_cmp(&nearest_double(y)));
-        let mut bases: Vec<&Sample> = self.samples.all.iter().collect();
-        bases.retain(|sample| sample.result.is_ok());
+        let samples = self.samples.all.iter();
         // several, because one may hide the effect behind a `max` or a condition
-        bases.truncate(8);
-        for base in bases {
+        for base in samples.filter(|sample| sample.result.is_ok()).take(8) {
+            let mut inputs = base.inputs.clone();
             let mut last = f64::NAN;
             for candidate in &candidates {
-                let mut inputs = base.inputs.clone();
                 inputs[input] = (*candidate).clone();
                 let Ok(value) = interpreter.evaluate(&inputs) else {
                     continue;
@@ -674,18 +668,9 @@ impl Analysis<'_> {
         false
     }
 
-    /// Findings on lost precision.
-    pub(super) fn check_precision(&self) -> Vec<Diagnostic> {
-        let mut findings = self.absorbed_terms();
-        findings.extend(self.inexact_integers());
-        findings
-    }
-
     /// Findings on terms of the outermost sum that are absorbed by the others.
-    fn absorbed_terms(&self) -> Vec<Diagnostic> {
-        let Some(terms) = self.summands() else {
-            return Vec::new();
-        };
+    pub(super) fn absorbed_terms(&self) -> Vec<Diagnostic> {
+        let terms = self.summands().unwrap_or_default();
         if terms.len() == 1 {
             return Vec::new();
         }
@@ -698,7 +683,7 @@ impl Analysis<'_> {
         // several terms can change the value together, though each alone cannot
         let (mut total_width, mut least_spacing) = (0.0, f64::INFINITY);
         for (term, values) in terms {
-            let others = Range::new(least - values.low, most - values.high);
+            let others = [least - values.low, most - values.high];
             if let Some((finding, spacing)) = self.absorbed_term(term, values, others) {
                 findings.push(finding);
                 total_width += values.high - values.low;
@@ -716,28 +701,23 @@ impl Analysis<'_> {
     fn summands(&self) -> Option<Vec<(ExprId, Interval)>> {
         let mut terms = Vec::new();
         let mut parts = vec![(self.expr.root(), false)];
-        while let Some((part, negative)) = parts.pop() {
+        while let Some((part, is_negative)) = parts.pop() {
             let part = self.without_parentheses(part);
-            match self.kind(part) {
+            match *self.kind(part) {
                 ExprKind::Binary {
-                    op: BinaryOperator::Add,
+                    op: op @ (BinaryOperator::Add | BinaryOperator::Subtract),
                     left,
                     right,
                 } => {
-                    parts.extend([(*right, negative), (*left, negative)]);
-                }
-                ExprKind::Binary {
-                    op: BinaryOperator::Subtract,
-                    left,
-                    right,
-                } => {
-                    parts.extend([(*right, !negative), (*left, negative)]);
+                    let is_swapped = is_negative != (op == BinaryOperator::Subtract);
+                    parts.extend([(right, is_swapped), (left, is_negative)]);
                 }
                 _ => {
-                    let values = self.facts.number(part)?;
-                    let negated = Interval::new(values.kind(), -values.high, -values.low);
-                    // a negated sum swaps its bounds
-                    terms.push((part, if negative { negated } else { values }));
+                    let mut values = self.facts.number(part)?;
+                    if is_negative {
+                        values = values.negated();
+                    }
+                    terms.push((part, values));
                 }
             }
         }
@@ -750,23 +730,20 @@ impl Analysis<'_> {
         &self,
         term: ExprId,
         values: Interval,
-        others: Range,
+        [least, most]: [f64; 2],
     ) -> Option<(Diagnostic, f64)> {
-        let Range { least, most } = others;
         // the least magnitude that the others have; not positive if they can be 0
         let size = if least > 0.0 { least } else { -most };
         let width = values.high - values.low;
+        // 0, infinite or NaN, also where the value is beyond the C `float`s
+        let float = size as f32;
+        let spacing = f64::from(float.next_up()) - f64::from(float);
         if size <= 0.0
             || width <= 0.0
             || !width.is_finite()
-            || !size.is_finite()
+            || !spacing.is_finite()
             || self.inputs(term).is_empty()
         {
-            return None;
-        }
-        let spacing = float_spacing(size);
-        // beyond the C `float`s, where the value is infinite with or without the term
-        if spacing.is_infinite() {
             return None;
         }
         // if the other terms are constant, this can be computed; if they vary, the term can still
@@ -789,50 +766,6 @@ impl Analysis<'_> {
             Rounded(spacing)
         ));
         Some((finding, spacing))
-    }
-
-    /// Findings on literals of integers that change when they are converted to a double.
-    fn inexact_integers(&self) -> Vec<Diagnostic> {
-        let mut findings = Vec::new();
-        for (node, part) in self.reachable() {
-            let ExprKind::Binary { left, right, .. } = part.kind else {
-                continue;
-            };
-            for (integer, other) in [(left, right), (right, left)] {
-                if let Some(number) = self.facts.number(other)
-                    && number.kind() == NumberType::Float
-                    && !self.facts.always_fails(node)
-                    && let Some(message) = self.inexact_integer(integer)
-                {
-                    let finding = self.finding(Code::InexactInteger, message, integer);
-                    let finding = finding.with_secondary_label(self.span(other), "a float");
-                    findings.push(finding.with_help(
-                        "Python converts the integer to a double, which has a precision of 53 bits",
-                    ));
-                }
-            }
-        }
-        findings
-    }
-
-    /// The message, if no double represents the integer.
-    fn inexact_integer(&self, node: ExprId) -> Option<String> {
-        let ExprKind::Literal { kind, text } = self.inner_kind(node) else {
-            return None;
-        };
-        let value = literal_value(*kind, text, self.schema.python()).ok()?;
-        // exact, as Python compares an integer with a float
-        let double = Value::Float(value.to_f64()?);
-        let is_exact = Python::new()
-            .compare(ComparisonOperator::Equal, &double, &value)
-            .ok()?;
-        if is_exact {
-            return None;
-        }
-        Some(format!(
-            "{} is rounded when it is combined with a float",
-            self.quoted(node)
-        ))
     }
 }
 
@@ -880,16 +813,6 @@ fn unfair(name: &str) -> Option<(Ordering, Code, &'static str)> {
 
 fn nearest_double(value: &Value) -> f64 {
     value.to_f64().unwrap_or(f64::NAN)
-}
-
-/// The distance between adjacent C `float`s of this size.
-fn float_spacing(size: f64) -> f64 {
-    let float = size as f32;
-    if float.is_finite() {
-        f64::from(float.next_up()) - f64::from(float)
-    } else {
-        f64::INFINITY
-    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod python_version_findings;
 mod site_findings;
 
 pub use exchange_rates::{ExchangeRate, exchange_rates};
+use python_version_findings::{explain_newer_functions, findings_on_formula, findings_on_text};
 pub use site_findings::CHECKED_COLUMNS;
 use site_findings::SiteFormula;
 
@@ -257,7 +258,7 @@ impl Checked {
         findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
         if site.python_source.is_none() {
-            findings.extend(python_version_findings::findings_on_text(text, schema));
+            findings.extend(findings_on_text(text, schema));
         }
         Self {
             findings,
@@ -271,52 +272,43 @@ impl Checked {
         schema: &Schema,
         site: &SiteFacts<'_>,
     ) -> Self {
-        let mut findings = jsf_lint::lint(formula.expr(), schema);
+        let (text, expr) = (submitted.text(), formula.expr());
+        let mut findings = jsf_lint::lint(expr, schema);
         let compiled = formula.compile(schema).ok();
         let program = compiled.as_ref();
         let compile_error = program.and_then(compile_error);
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
-        findings.extend(
-            SiteFormula {
-                expr: formula.expr(),
-                program,
-                schema,
-                site,
-                findings: Vec::new(),
-            }
-            .findings(),
-        );
-        let observed = match queue {
-            Some(queue) => error_findings_of(queue.table, queue.ranking, |_| true),
-            None => Vec::new(),
+        let on_site = SiteFormula {
+            expr,
+            program,
+            schema,
+            site,
+            findings: Vec::new(),
         };
+        findings.extend(on_site.findings());
+        let mut observed = Vec::new();
+        if let Some(queue) = queue {
+            observed = error_findings_of(queue.table, queue.ranking, |_| true);
+        }
         let ranges = ranges(schema, site);
-        findings.extend(predicted(formula, schema, &ranges, &findings, &observed));
+        let facts = jsf_lint::analyze_ranges(expr, schema, &ranges);
+        let mut predicted = jsf_lint::lint_values(expr, schema, &ranges);
+        predicted.retain(|new| !is_known(new, &findings, &observed));
+        findings.extend(predicted);
         findings.extend(observed);
-        let (text, expr) = (submitted.text(), formula.expr());
         if let Some(source) = site.python_source {
-            python_version_findings::explain_newer_functions(
-                &mut findings,
-                expr,
-                schema,
-                &ranges,
-                source,
-            );
+            let python = schema.python();
+            explain_newer_functions(&mut findings, expr, &facts, python, source);
         } else {
-            findings.extend(python_version_findings::findings_on_formula(
-                text, formula, schema, &ranges, queue,
-            ));
+            findings.extend(findings_on_formula(text, formula, schema, &facts, queue));
         }
         // the formula alone says why the values are equal
-        if findings
-            .iter()
-            .any(|found| found.code == Code::ConstantValue)
-        {
+        let mut all = findings.iter();
+        if all.any(|found| found.code == Code::ConstantValue) {
             findings.retain(|found| found.code != Code::OneValueForAll);
         }
-        let findings = findings.into_iter();
-        let mut findings: Vec<_> = findings.map(|found| submitted.in_source(found)).collect();
+        findings = submitted.in_source(findings);
         findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
         let validation = validate(text, schema);
@@ -349,10 +341,26 @@ impl Checked {
         }
     }
 
+    /// The findings that are errors.
+    pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        let findings = self.findings.iter();
+        findings.filter(|found| found.severity == Severity::Error)
+    }
+
+    /// The errors with which the formula cannot work, whatever the jobs are.
+    pub fn errors_for_all_jobs(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.errors()
+            .filter(|found| !FAILURE_CODES.contains(&found.code))
+    }
+
     /// Whether some finding is an error.
     pub fn has_errors(&self) -> bool {
-        let mut findings = self.findings.iter();
-        findings.any(|found| found.severity == Severity::Error)
+        self.errors().next().is_some()
+    }
+
+    /// Whether the server refuses the formula, so that setting it changes nothing.
+    pub fn is_refused(&self) -> bool {
+        self.validation.accepted == Some(false)
     }
 }
 
@@ -424,28 +432,23 @@ fn never_evaluated(validation: &Validation, site: &SiteFacts<'_>) -> Option<&'st
     }
 }
 
-/// The findings of the value analysis, without those already in `found` and without the failures
-/// that `observed` reports together with the jobs that have them.
-fn predicted(
-    formula: &Formula,
-    schema: &Schema,
-    ranges: &jsf_lint::Ranges,
-    found: &[Diagnostic],
-    observed: &[Diagnostic],
-) -> Vec<Diagnostic> {
-    let mut findings = jsf_lint::lint_values(formula.expr(), schema, ranges);
-    findings.retain(|new| {
-        use Code::{ComplexPower, DivisionByZero, OutsideDomain, Overflow};
+/// Whether a finding of the value analysis is already in `found`, or a failure that `observed`
+/// reports together with the jobs that have it.
+fn is_known(new: &Diagnostic, found: &[Diagnostic], observed: &[Diagnostic]) -> bool {
+    use Code::{ComplexPower, DivisionByZero, OutsideDomain, Overflow};
 
-        let is_failure = matches!(
-            new.code,
-            DivisionByZero | OutsideDomain | Overflow | ComplexPower
-        );
-        let is_observed = is_failure && observed.iter().any(|error| covers(error, new));
-        let mut found = found.iter();
-        !is_observed && !found.any(|known| known.code == new.code && known.span == new.span)
-    });
-    findings
+    let mut found = found.iter();
+    let mut observed = observed.iter();
+    let is_failure = matches!(
+        new.code,
+        DivisionByZero | OutsideDomain | Overflow | ComplexPower
+    );
+    found.any(|known| (known.code, known.span) == (new.code, new.span))
+        || is_failure
+            && observed.any(|error| {
+                matches!(error.code, Code::FailingJobs | Code::UnknownValues)
+                    && error.span.contains(new.span)
+            })
 }
 
 /// The values of the inputs: those with a default are above 0, and so are those that the site gives
@@ -453,11 +456,8 @@ fn predicted(
 fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> jsf_lint::Ranges {
     let mut ranges = jsf_lint::Ranges::default();
     let mut above_0: Vec<&str> = site.defaulted.iter().map(String::as_str).collect();
-    for (name, amounts) in site.constants {
-        if amounts.is_empty() {
-            above_0.push(name);
-        }
-    }
+    let given = site.constants.iter();
+    above_0.extend(given.filter_map(|(name, amounts)| amounts.is_empty().then_some(name)));
     above_0.retain(|name| schema.is_numeric(name));
     for name in above_0 {
         let interval = ranges.interval(name, schema);
@@ -474,13 +474,6 @@ fn ranges(schema: &Schema, site: &SiteFacts<'_>) -> jsf_lint::Ranges {
         }
     }
     ranges
-}
-
-/// Whether the span of an observed error contains the span of a predicted one.
-fn covers(observed: &Diagnostic, predicted: &Diagnostic) -> bool {
-    matches!(observed.code, Code::FailingJobs | Code::UnknownValues)
-        && observed.span.start <= predicted.span.start
-        && predicted.span.end <= observed.span.end
 }
 
 /// Whether the result is a complex number for every job, whatever the inputs are.
@@ -518,18 +511,35 @@ pub fn error_findings_of(
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for group in ranking.error_groups_of(is_asked_for) {
+        let error = group.error;
         // name resolution reports a finding of its own on an unknown name
-        if group.error.kind() != ErrorKind::Name {
-            let ids: Vec<&str> = group.rows.iter().map(|&row| table.id(row)).collect();
-            let jobs = count(ids.len(), "job");
-            let listed = first_few_quoted(&ids, MAX_NAMES);
-            let first = ids.first().copied().unwrap_or_default();
-            findings.push(error_finding(
-                group.error,
-                &format!("{jobs}: {listed}"),
-                first,
-            ));
+        if error.kind() == ErrorKind::Name {
+            continue;
         }
+        let (code, help) = match error.consequence() {
+            Consequence::Zero => (Code::FailingJobs, "OpenPBS counts such a job as 0"),
+            Consequence::Crash => (
+                Code::CrashingJobs,
+                "OpenPBS counts such a job as -1, and its scheduler crashes",
+            ),
+            Consequence::Unknown => (
+                Code::UnknownValues,
+                "jsf counts such a job as 0, but OpenPBS may compute another value",
+            ),
+        };
+        let ids: Vec<&str> = group.rows.iter().map(|&row| table.id(row)).collect();
+        let jobs = count(ids.len(), "job");
+        let listed = first_few_quoted(&ids, MAX_NAMES);
+        let message = format!("{error} for {jobs}: {listed}");
+        let mut finding = Diagnostic::new(code, message, error.span()).with_help(help);
+        if let ScoreError::Raised(error) = error {
+            let first = ids.first().copied().unwrap_or_default();
+            for operand in error.operands() {
+                let label = format!("{} in `{first}`", operand.value.repr());
+                finding = finding.with_secondary_label(operand.span, label);
+            }
+        }
+        findings.push(finding);
     }
     findings
 }
@@ -570,29 +580,6 @@ fn without_evaluation(span: Span, reason: &str) -> Diagnostic {
     let help =
         format!("if a scheduler of OpenPBS has the formula nevertheless, {FIRST_EVALUATION}");
     Diagnostic::new(Code::FirstEvaluation, reason, span).with_help(help)
-}
-
-/// A finding for an error of `jobs`; the operands are those of the job `first`.
-fn error_finding(error: &ScoreError, jobs: &str, first: &str) -> Diagnostic {
-    let (code, help) = match error.consequence() {
-        Consequence::Zero => (Code::FailingJobs, "OpenPBS counts such a job as 0"),
-        Consequence::Crash => (
-            Code::CrashingJobs,
-            "OpenPBS counts such a job as -1, and its scheduler crashes",
-        ),
-        Consequence::Unknown => (
-            Code::UnknownValues,
-            "jsf counts such a job as 0, but OpenPBS may compute another value",
-        ),
-    };
-    let mut finding = Diagnostic::new(code, format!("{error} for {jobs}"), error.span());
-    if let ScoreError::Raised(error) = error {
-        for operand in error.operands() {
-            let label = format!("{} in `{first}`", operand.value.repr());
-            finding = finding.with_secondary_label(operand.span, label);
-        }
-    }
-    finding.with_help(help)
 }
 
 /// What becomes of a formula, the worst that happens. A verdict is greater than those that are less

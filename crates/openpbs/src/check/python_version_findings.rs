@@ -10,7 +10,7 @@ use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::{BinaryOperator, Function, PythonVersion, Value};
 use job_sort_formula::rank::{ScoreError, Scores, score};
 use job_sort_formula::schema::Schema;
-use jsf_lint::{Facts, Ranges};
+use jsf_lint::Facts;
 
 use crate::check::ScoredQueue;
 use crate::files::server::systems_with;
@@ -33,14 +33,16 @@ pub fn findings_on_formula(
     text: &str,
     formula: &Formula,
     schema: &Schema,
-    ranges: &Ranges,
+    facts: &Facts,
     queue: Option<ScoredQueue<'_>>,
 ) -> Vec<Diagnostic> {
     let expr = formula.expr();
     let answers = answers_by_version(text, schema);
     let mut findings = differences(&answers, &names_in(expr), schema, formula.text().len());
-    add_fixes(&mut findings, expr, schema, ranges);
-    findings.extend(differing_values(formula, schema, ranges, queue, &answers));
+    for found in &mut findings {
+        add_fix(found, expr, facts);
+    }
+    findings.extend(differing_values(formula, schema, facts, queue, &answers));
     findings
 }
 
@@ -139,8 +141,8 @@ fn unknown_version(before: &str, assumed: PythonVersion) -> Message {
 pub fn explain_newer_functions(
     findings: &mut [Diagnostic],
     expr: &Expr,
-    schema: &Schema,
-    ranges: &Ranges,
+    facts: &Facts,
+    python: PythonVersion,
     source: &str,
 ) {
     for found in findings {
@@ -150,12 +152,12 @@ pub fn explain_newer_functions(
         if found.code != Code::UnknownName {
             continue;
         }
-        let mut help = format!("this server has Python {} ({source})", schema.python());
+        let mut help = format!("this server has Python {python} ({source})");
         if let Some(alternative) = function.alternative_in_every_version() {
             help += &format!("; {alternative}");
         }
         found.help = Some(help.into());
-        add_fixes(std::slice::from_mut(found), expr, schema, ranges);
+        add_fix(found, expr, facts);
     }
 }
 
@@ -204,20 +206,12 @@ fn in_ranges(versions: &[PythonVersion]) -> String {
 
 /// Adds to a finding on a name the fix that gives the value in every version, if the name has one
 /// place, where it is right.
-fn add_fixes(findings: &mut [Diagnostic], expr: &Expr, schema: &Schema, ranges: &Ranges) {
-    if findings.is_empty() {
-        return;
-    }
-    let facts = jsf_lint::analyze_ranges(expr, schema, ranges);
-    for found in findings {
-        let name = found.span.slice(expr.text());
-        let mut fixes = Vec::new();
-        for (id, _) in expr.iter() {
-            fixes.extend(alternative(expr, &facts, id, name));
-        }
-        if fixes.len() == 1 {
-            found.fix = fixes.pop();
-        }
+fn add_fix(found: &mut Diagnostic, expr: &Expr, facts: &Facts) {
+    let name = found.span.slice(expr.text());
+    let ids = expr.iter().map(|(id, _)| id);
+    let mut fixes = ids.filter_map(|id| alternative(expr, facts, id, name));
+    if let (Some(fix), None) = (fixes.next(), fixes.next()) {
+        found.fix = Some(fix);
     }
 }
 
@@ -286,12 +280,12 @@ fn binds_tightly(expr: &Expr, id: ExprId) -> bool {
 fn differing_values(
     formula: &Formula,
     schema: &Schema,
-    ranges: &Ranges,
+    facts: &Facts,
     queue: Option<ScoredQueue<'_>>,
     answers: &[Answer],
 ) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for difference in jsf_lint::version_differences(formula.expr(), schema, ranges) {
+    for difference in jsf_lint::version_differences(formula.expr(), facts) {
         let Some(before) = PythonVersion::new(difference.since.minor() - 1) else {
             continue;
         };
@@ -369,7 +363,7 @@ fn is_same(old: &Result<Value, &ScoreError>, new: &Result<Value, &ScoreError>) -
 
 #[cfg(test)]
 mod tests {
-    use jsf_lint::NumberType;
+    use jsf_lint::{NumberType, Ranges, analyze_ranges};
     use jsf_testing::random::Generator;
     use jsf_testing::random::formulas::{Writer, schema};
     use jsf_testing::setting;
@@ -479,8 +473,8 @@ mod tests {
             let Some(first) = programs.first().filter(|_| has_every_name) else {
                 continue;
             };
-            let differences =
-                jsf_lint::version_differences(formula.expr(), &schema, &Ranges::default());
+            let facts = analyze_ranges(formula.expr(), &schema, &Ranges::default());
+            let differences = jsf_lint::version_differences(formula.expr(), &facts);
             for _ in 0..4 {
                 let row: Vec<Value> = first
                     .inputs()

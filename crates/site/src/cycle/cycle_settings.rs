@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use job_sort_formula::diagnostic::{Message, limit_each_kind};
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::Clock;
 use jsf_openpbs::cycle::{CycleRules, Limit, Limits, PreemptionLevels, QueueTime, Times, status};
@@ -307,7 +307,7 @@ impl Site {
         };
         let (times, unused) = read(&source.read_expected(role)?.bytes);
         let name = source.name();
-        warnings.extend(limit_each_kind(in_file(&name, unused)));
+        warnings.extend(in_file(&name, unused));
         Ok(times)
     }
 

@@ -265,9 +265,6 @@ impl Site {
         let has_formula = request.formula.is_some();
         let threshold = if has_formula { self.threshold() } else { None };
         let mut ranked = self.rank_assuming(read, &SharesRequest::default(), threshold)?;
-        if !has_formula {
-            ranked.findings.clear();
-        }
         let table = &ranked.table;
         let tree = ranked.tree.as_ref().and_then(AppliedTree::pbs);
         let processors = request.processors;

@@ -10,7 +10,6 @@ pub mod found_files;
 pub mod site_bundle;
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -482,14 +481,15 @@ impl FileWarnings {
     }
 }
 
-/// The messages about a file.
-pub fn in_file(
-    name: &str,
-    messages: impl IntoIterator<Item = impl Display>,
-) -> impl Iterator<Item = Message> {
-    messages
-        .into_iter()
-        .map(move |message| format!("`{name}`: {message}").into())
+/// A few messages of each kind about a file.
+pub fn in_file(name: &str, messages: impl IntoIterator<Item = impl ToString>) -> Vec<Message> {
+    let messages = messages.into_iter().map(|message| message.to_string());
+    let mut in_file = Vec::new();
+    // the file's name also stands before the line that says how many more there are
+    for message in limit_each_kind(messages) {
+        in_file.push(format!("`{name}`: {message}").into());
+    }
+    in_file
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::diagnostic::{Diagnostic, Message};
+use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
@@ -19,7 +19,6 @@ use job_sort_formula::rank::{
     summand_agreements,
 };
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
-use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::files::sched_priv::SortKey;
@@ -78,8 +77,6 @@ pub struct JobsToRank {
     pub jobs: SiteJobs,
     /// The formula, compiled for the names of the jobs; `None` if it is not arithmetic.
     pub program: Option<Program>,
-    /// The findings about the text of the formula and its names, without evaluating it.
-    pub findings: Vec<Diagnostic>,
     /// Whether the fair-share tree is applied though neither the formula nor the order needs it: a
     /// comparison shows how fair its rankings are.
     applies_tree: bool,
@@ -92,7 +89,6 @@ impl JobsToRank {
     pub(crate) fn new(formula: &Formula, jobs: SiteJobs) -> Self {
         Self {
             program: formula.compile(&jobs.schema).ok(),
-            findings: lint(formula.expr(), &jobs.schema),
             applies_tree: true,
             is_slurm_priority: false,
             jobs,
@@ -150,8 +146,6 @@ pub struct RankedQueue {
     pub(crate) tree: Option<AppliedTree>,
     /// The rules that the ranking follows, for people: a heading and a text each.
     pub rules: Vec<Rule>,
-    /// The findings about the text of the formula and its names.
-    pub findings: Vec<Diagnostic>,
     /// The warnings, one sentence each: those about the jobs, then those about the inputs of the
     /// formula.
     pub warnings: Vec<Message>,
@@ -216,7 +210,7 @@ impl Site {
     }
 
     /// The first half of [`rank`](Self::rank): reads the jobs with the columns that the formula
-    /// needs, compiles the formula and finds what is to be said of its text.
+    /// needs and compiles the formula.
     ///
     /// # Errors
     /// The jobs cannot be read.
@@ -323,7 +317,6 @@ impl Site {
             program,
             tree,
             rules,
-            findings: read.findings,
             warnings,
             is_slurm_priority: read.is_slurm_priority,
             aging,
@@ -630,7 +623,6 @@ impl Site {
         if let Some(slurm) = &self.slurm {
             queue.aging = slurm.aging_formula(&program, &queue.schema);
         }
-        queue.findings = lint(formula.expr(), &queue.schema);
         let tree = queue.pbs_tree();
         let threshold = self.threshold();
         let ordered = self.score_and_order(&program, &queue.table, tree, threshold);

@@ -6,7 +6,7 @@ pub mod run;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Severity, Span};
+use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::submission::{self, AnsweredBy, set_command_for};
 use jsf_site::FormulaText;
@@ -96,10 +96,9 @@ impl<'a> CheckAnswer<'a> {
         }
         // otherwise the answer says what is wrong
         if is_accepted && checked.validation.by == Some(AnsweredBy::Server) {
-            for found in &checked.findings {
-                if found.severity == Severity::Error {
-                    return format!("{answer}. Error {}: {}.", found.code, found.message);
-                }
+            let mut errors = checked.errors();
+            if let Some(found) = errors.next() {
+                return format!("{answer}. Error {}: {}.", found.code, found.message);
             }
         }
         answer

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels, Severity};
+use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::submission::{AnsweredBy, object_or_server, set_threshold_command};
 use jsf_site::{FormulaText, Role, Site, SiteError};
@@ -15,7 +15,7 @@ use crate::cli::args::{AnswerArgs, QueueArgs, formats, printable_formula, read_s
 use crate::cli::messages::{answered, draw_all, print_message, warn};
 use crate::cli::output::{CliError, Outcome, Output};
 use crate::commands::check::{CheckAnswer, set_command, stopped_by_threshold};
-use crate::view::findings::{in_options, is_refused, limit_each_code};
+use crate::view::findings::{in_options, limit_each_code};
 use crate::view::words::{count, printable};
 
 /// `jsf check`
@@ -91,7 +91,10 @@ pub(crate) fn run(arguments: &CheckArgs, out: &mut impl Write) -> Result<Outcome
     // --qmgr prints them as comments beside the command; --fix prints the formula alone
     let has_warnings = arguments.qmgr || is_document && !is_fixed;
     let (mut formula, warnings) = answered("checking the formula", has_warnings, |warnings, _| {
-        let mut formula = CheckedFormula::new(&site, source, &levels)?;
+        let inputs = names(&source, &site);
+        let checked = CheckedFormula::new(&site, source, &levels);
+        // the warnings say why the jobs are refused
+        let mut formula = checked.inspect_err(|_| warnings.add_site(&site, &inputs))?;
         warnings.add(std::mem::take(&mut formula.checked.warnings));
         if is_fixed {
             formula = apply_fixes(formula, &site, &levels, arguments.unsafe_fixes)?;
@@ -149,20 +152,22 @@ impl CheckedFormula {
         let is_untried =
             site.files().has(Role::Queue) && findings.any(|found| found.code == Code::TriedOnNoJob);
         // before the levels hide some of them
-        let errors = error_codes(&checked);
+        let mut hidden = BTreeSet::from_iter(checked.errors().map(|found| found.code.name()));
         levels.apply(&mut checked.findings);
-        let hidden = errors.difference(&error_codes(&checked)).copied().collect();
+        for found in checked.errors() {
+            hidden.remove(found.code.name());
+        }
         Ok(Self {
             source,
             checked,
-            hidden,
+            hidden: Vec::from_iter(hidden),
             is_untried,
         })
     }
 
     /// Whether the formula has an error, shown or not, or the server refuses it.
     fn has_errors(&self) -> bool {
-        self.checked.has_errors() || !self.hidden.is_empty() || is_refused(&self.checked)
+        self.checked.has_errors() || !self.hidden.is_empty() || self.checked.is_refused()
     }
 
     /// Whether qmgr passes the text on.
@@ -191,17 +196,6 @@ fn names(source: &FormulaText, site: &Site) -> Vec<String> {
         Ok(formula) => formula.names().into_iter().map(str::to_owned).collect(),
         Err(_) => Vec::new(),
     }
-}
-
-/// The codes of the findings that are errors.
-fn error_codes(checked: &Checked) -> BTreeSet<&'static str> {
-    let mut codes = BTreeSet::new();
-    for found in &checked.findings {
-        if found.severity == Severity::Error {
-            codes.insert(found.code.name());
-        }
-    }
-    codes
 }
 
 /// The most rounds of fixes: one fix may uncover the next, as in `LOG(NCPUS)`.

@@ -8,7 +8,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::iter;
-use std::sync::OnceLock;
 
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::{Comparison, GroupChange, JobMove, OldNew, Ranking, Transitions};
@@ -72,9 +71,9 @@ impl CompareQuestion {
 }
 
 /// A comparison, ready to be written.
-pub struct CompareAnswer<'a> {
-    /// The site of either side.
-    sites: OldNew<&'a Site>,
+pub struct CompareAnswer {
+    /// Whether both sides are the same formula at the same site.
+    is_one: bool,
     question: CompareQuestion,
     /// The formulas.
     given: OldNew<GivenFormula>,
@@ -83,18 +82,18 @@ pub struct CompareAnswer<'a> {
     /// The rows to list: those of the new order come first, then those of jobs that are considered
     /// only under the old ranking.
     rows: Vec<usize>,
-    /// Made when it is asked for: programs do without it.
-    checked: OnceLock<OldNew<Checked>>,
+    /// What becomes of the formulas.
+    checked: OldNew<Checked>,
 }
 
-impl<'a> CompareAnswer<'a> {
+impl CompareAnswer {
     /// Ranks the queue of the old site by the old formula, and by the new formula under the rules of
     /// the new site.
     ///
     /// # Errors
     /// The jobs cannot be read, a formula is not arithmetic, or none of the jobs to list exists.
     pub fn new(
-        sites: OldNew<&'a Site>,
+        sites: OldNew<&Site>,
         given: OldNew<GivenFormula>,
         question: CompareQuestion,
         warnings: &mut Warnings,
@@ -122,31 +121,19 @@ impl<'a> CompareAnswer<'a> {
             compared.table(),
             warnings,
         )?;
+        let OldNew { old, new } = &compared.sides;
+        let checked = OldNew {
+            old: sites.old.check_ranked(&given.old.submitted, old),
+            new: sites.new.check_ranked(&given.new.submitted, new),
+        };
         Ok(Self {
-            sites,
+            is_one: std::ptr::eq(sites.old, sites.new) && given.old.text() == given.new.text(),
             question,
             given,
             compared,
             rows,
-            checked: OnceLock::new(),
+            checked,
         })
-    }
-
-    /// What becomes of the formulas.
-    pub fn checked(&self) -> &OldNew<Checked> {
-        self.checked.get_or_init(|| {
-            let OldNew { old, new } = &self.compared.sides;
-            OldNew {
-                old: self.sites.old.check_ranked(&self.given.old.submitted, old),
-                new: self.sites.new.check_ranked(&self.given.new.submitted, new),
-            }
-        })
-    }
-
-    /// Whether both sides are the same formula at the same site.
-    fn is_one(&self) -> bool {
-        std::ptr::eq(self.sites.old, self.sites.new)
-            && self.given.old.text() == self.given.new.text()
     }
 
     /// The rows that programs get.
@@ -212,7 +199,7 @@ impl<'a> CompareAnswer<'a> {
     }
 }
 
-impl Serialize for CompareAnswer<'_> {
+impl Serialize for CompareAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ComparedQueue {
             comparison, sides, ..
@@ -238,11 +225,14 @@ impl Serialize for CompareAnswer<'_> {
     }
 }
 
-impl Answer for CompareAnswer<'_> {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+impl Answer for CompareAnswer {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
         let OldNew { old, new } = &self.compared.sides;
-        let mut rankings = vec![(&self.given.old, old), (&self.given.new, new)];
-        if self.is_one() {
+        let mut rankings = vec![
+            (&self.given.old, old, &self.checked.old),
+            (&self.given.new, new, &self.checked.new),
+        ];
+        if self.is_one {
             rankings.truncate(1);
         }
         rankings
@@ -255,7 +245,7 @@ impl Answer for CompareAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let compared = &self.compared;
         let formulas = self.given.as_ref().map(GivenFormula::text);
-        let OldNew { old, new } = self.checked();
+        let OldNew { old, new } = &self.checked;
         let has_effect = old.verdict.has_effect() && new.verdict.has_effect();
         let other = (formulas.old != formulas.new).then_some(old);
         let mut sections = Vec::from_iter(brief_findings(new, other));
@@ -267,7 +257,7 @@ impl Answer for CompareAnswer<'_> {
         sections.extend(self.listed_jobs());
         sections.push(Section::formulas(formulas.old, formulas.new));
         let mut checked = vec![(&self.given.old.source, old), (&self.given.new.source, new)];
-        if self.is_one() {
+        if self.is_one {
             checked.truncate(1);
         }
         sections.extend(drawn_findings_of_sides(checked));

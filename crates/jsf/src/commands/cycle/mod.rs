@@ -6,7 +6,6 @@ pub mod run;
 
 use std::collections::HashSet;
 use std::num::NonZeroU32;
-use std::sync::OnceLock;
 
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::amounts::Time;
@@ -26,28 +25,25 @@ use crate::view::sections::{facts_of, without_most, without_words};
 use crate::view::words::{count, duration, moment};
 
 /// A cycle, and what is shown of it.
-pub struct CycleAnswer<'a> {
-    site: &'a Site,
-    /// The formula; `None` if the scheduler has none.
-    pub given: Option<GivenFormula>,
+pub struct CycleAnswer {
+    /// The formula and what becomes of it; `None` if the scheduler has none.
+    formula: Option<(GivenFormula, Checked)>,
     /// The cycle.
     pub cycle: CycledQueue,
     /// The jobs that are asked for; empty: all. JSON has all jobs.
     jobs: Vec<String>,
     /// The entities and groups whose jobs are left in the cycle; empty: all.
     entities: Vec<String>,
-    /// Made when it is asked for: JSON does without it.
-    checked: OnceLock<Checked>,
 }
 
-impl<'a> CycleAnswer<'a> {
+impl CycleAnswer {
     /// Runs a cycle with the queue of a site.
     ///
     /// # Errors
     /// The jobs or the nodes cannot be read, the formula is not arithmetic, or none of the jobs and
     /// entities exists.
     pub fn new(
-        site: &'a Site,
+        site: &Site,
         given: Option<GivenFormula>,
         question: &CycleQuestion,
         warnings: &mut Warnings,
@@ -92,28 +88,29 @@ impl<'a> CycleAnswer<'a> {
                 cycle.retain_rows(&HashSet::new());
             }
         }
+        let mut formula = None;
+        if let Some(given) = given {
+            let checked = site.check_ranked(&given.submitted, &cycle.ranked);
+            formula = Some((given, checked));
+        }
         Ok(Self {
-            site,
-            given,
+            formula,
             jobs: cycle.asked.clone(),
             entities,
             cycle,
-            checked: OnceLock::new(),
         })
     }
 
     /// What becomes of the formula, if there is one.
     fn checked(&self) -> Option<&Checked> {
-        let given = self.given.as_ref()?;
-        let check = || self.site.check_ranked(&given.submitted, &self.cycle.ranked);
-        Some(self.checked.get_or_init(check))
+        self.formula.as_ref().map(|(_, checked)| checked)
     }
 }
 
-impl Serialize for CycleAnswer<'_> {
+impl Serialize for CycleAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let answer = object! {
-            formula: self.given.as_ref().map(GivenFormula::text),
+            formula: self.formula.as_ref().map(|(given, _)| given.text()),
             #[serde(flatten)]
             cycle: &self.cycle,
         };
@@ -121,11 +118,13 @@ impl Serialize for CycleAnswer<'_> {
     }
 }
 
-impl Answer for CycleAnswer<'_> {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+impl Answer for CycleAnswer {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
         // without a formula nothing fails
-        let given = self.given.iter();
-        given.map(|given| (given, &self.cycle.ranked)).collect()
+        match &self.formula {
+            Some((given, checked)) => vec![(given, &self.cycle.ranked, checked)],
+            None => Vec::new(),
+        }
     }
 
     fn shows_findings(&self) -> bool {
@@ -135,7 +134,7 @@ impl Answer for CycleAnswer<'_> {
     fn document(&self) -> Document<'_> {
         let cycle = &self.cycle;
         let mut facts = Vec::new();
-        if let Some(given) = &self.given {
+        if let Some((given, _)) = &self.formula {
             facts.push(Fact::new("formula", given.text().trim_end()));
         }
         facts.push(Fact::new("at", moment(cycle.at)));
@@ -153,14 +152,15 @@ impl Answer for CycleAnswer<'_> {
         // without an effect, the cycle is not that of a scheduler that runs on
         let has_effect = has_effect(self.checked());
         let mut sections = Vec::new();
-        if let Some(given) = &self.given
-            && let Some(checked) = self.checked()
-            && self.jobs.is_empty()
-        {
+        if let Some((given, checked)) = &self.formula {
+            let is_of_all = self.jobs.is_empty();
             // the screen is for what the cycle does
-            let brief = brief_findings(checked, None).filter(|_| !has_effect);
-            sections.extend(brief);
-            sections.extend(drawn_findings(&given.source, &checked.findings));
+            if checked.errors_for_all_jobs().next().is_some() || is_of_all && !has_effect {
+                sections.extend(brief_findings(checked, None));
+            }
+            if is_of_all {
+                sections.extend(drawn_findings(&given.source, &checked.findings));
+            }
         }
         for section in [self.starting_section(), self.waiting_section()] {
             if !section.blocks.is_empty() {
@@ -185,7 +185,7 @@ impl Answer for CycleAnswer<'_> {
 /// The most entities or jobs that the headline names.
 const MAX_NAMED: usize = 3;
 
-impl CycleAnswer<'_> {
+impl CycleAnswer {
     fn is_shown(&self, id: &str) -> bool {
         let mut jobs = self.jobs.iter();
         self.jobs.is_empty() || jobs.any(|job| job == id || is_subjob_of(id, job))

@@ -42,6 +42,8 @@ pub struct ExplainAnswer<'a> {
     pub queue: RankedQueue,
     /// The explanations; that of a job that is only described is the last.
     explanations: Explanations,
+    /// What becomes of the formula.
+    checked: Checked,
 }
 
 impl<'a> ExplainAnswer<'a> {
@@ -85,7 +87,7 @@ impl<'a> ExplainAnswer<'a> {
         if let Some(described) = &described {
             rows.push(site.add_described(&mut read.jobs, read.program.as_ref(), described)?);
         }
-        let queue = rank_jobs(site, read, warnings)?;
+        let queue = rank_jobs(site, &given, read, warnings)?;
         if !entities.is_empty() {
             let filter = JobFilter {
                 jobs: &jobs.job,
@@ -116,15 +118,11 @@ impl<'a> ExplainAnswer<'a> {
         Ok(Self {
             site,
             explanations: site.explain(&queue, &rows, &options)?,
+            checked: site.check_ranked(&given.submitted, &queue),
             question,
             given,
             queue,
         })
-    }
-
-    /// What becomes of the formula.
-    fn checked(&self) -> Checked {
-        self.site.check_ranked(&self.given.submitted, &self.queue)
     }
 
     /// Which running jobs would give way to the jobs, and to which jobs they would themselves.

@@ -10,6 +10,7 @@ use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{Consequence, ScoreError, SummandAgreement};
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
+use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
     Against, Cause, ExplainedInput, Explanation, Means, Neighbour, RankReached, RankedQueue,
@@ -31,8 +32,8 @@ use crate::view::words::{
 };
 
 impl Answer for ExplainAnswer<'_> {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
-        vec![(&self.given, &self.queue)]
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
+        vec![(&self.given, &self.queue, &self.checked)]
     }
 
     fn document(&self) -> Document<'_> {
@@ -72,7 +73,7 @@ impl ExplainAnswer<'_> {
     fn headline(&self) -> String {
         let jobs = &self.explanations.jobs;
         let mut sentences = Vec::new();
-        let checked = self.checked();
+        let checked = &self.checked;
         if !checked.verdict.has_effect() {
             sentences.extend(verdict_sentence(&checked, "the formula"));
         }

@@ -27,7 +27,7 @@ use crate::commands::check::set_command;
 use crate::commands::fit::goals_view::{chosen_values, constants_section, goals_view, is_missed};
 use crate::questions::{LogOptions, Watch, log_counts, number_within, read_text, seed};
 use crate::view::document::{Column, Document, Fact, Section, Table, cells};
-use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, is_refused, verdict_sentence};
+use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
 use crate::view::words::significant;
 
 /// The most formulas that a fit tries.
@@ -604,12 +604,12 @@ impl FormulaToSet {
 
     /// The errors, such as jobs for which the formula fails.
     fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.checked.iter().flat_map(errors_of)
+        self.checked.iter().flat_map(Checked::errors)
     }
 
     /// Whether the formula has an error, or the server refuses it.
     fn has_errors(&self) -> bool {
-        self.errors().next().is_some() || self.checked.as_ref().is_some_and(is_refused)
+        self.errors().next().is_some() || self.checked.as_ref().is_some_and(Checked::is_refused)
     }
 
     /// The command on a line that can be copied, or why it is missing.
@@ -651,21 +651,16 @@ impl Serialize for FormulaToSet {
     }
 }
 
-fn errors_of(checked: &Checked) -> impl Iterator<Item = &Diagnostic> {
-    let findings = checked.findings.iter();
-    findings.filter(|found| found.severity == Severity::Error)
-}
-
 /// The command that sets a formula; the error is the reason why it cannot be set.
 fn checked_command(site: &Site, formula: &str, checked: &Checked) -> Result<String, String> {
-    let codes: BTreeSet<&str> = errors_of(checked).map(|found| found.code.name()).collect();
+    let codes: BTreeSet<&str> = checked.errors().map(|found| found.code.name()).collect();
     if !codes.is_empty() {
         let codes = Vec::from_iter(codes).join(", ");
         return Err(format!(
             "`jsf check` finds an error in the formula ({codes})"
         ));
     }
-    if is_refused(checked) {
+    if checked.is_refused() {
         let message = &checked.validation.message;
         return Err(format!("the server refuses the formula: {message}"));
     }

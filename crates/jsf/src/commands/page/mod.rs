@@ -27,7 +27,7 @@ use crate::view::document::{
     Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, page_facts,
     page_sections, sentence_pieces, write_template,
 };
-use crate::view::findings::{NO_FORMULA_IN_SLURM, has_effect, is_refused, verdict_sentence};
+use crate::view::findings::{NO_FORMULA_IN_SLURM, has_effect, verdict_sentence};
 use crate::view::sections::group_sections;
 use crate::view::words::printable;
 
@@ -140,7 +140,7 @@ pub fn ranking_json(
         queue: page_sections(&[jobs(queue, first, searched)]).remove(0),
         sections: page_sections(&sections),
         warnings,
-        is_refused: checked.as_ref().is_some_and(is_refused),
+        is_refused: checked.as_ref().is_some_and(Checked::is_refused),
     };
     serde_json::to_string(&update).ok()
 }
@@ -221,10 +221,8 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
     let source = FormulaText {
         text: text.to_owned(),
         origin: "formula".to_owned(),
-        before: String::new(),
         written: text.to_owned(),
-        differences: Vec::new(),
-        below: String::new(),
+        ..FormulaText::default()
     };
     let mut findings = Vec::new();
     for found in checked.findings.iter().take(MAX_FINDINGS) {
@@ -256,7 +254,7 @@ pub fn check_json(text: &str, object: &str, checked: &Checked) -> Option<String>
         verdict: String::from_utf8_lossy(&verdict).trim_end().to_owned(),
         command,
         reason,
-        is_refused: is_refused(checked),
+        is_refused: checked.is_refused(),
         literals: literals(text),
     };
     serde_json::to_string(&update).ok()
@@ -303,7 +301,7 @@ fn utf16_units(text: &str, at: u32) -> usize {
 
 /// The command that sets the formula, or why none is given.
 fn command(text: &str, object: &str, checked: &Checked) -> Result<String, String> {
-    if checked.has_errors() || is_refused(checked) {
+    if checked.has_errors() || checked.is_refused() {
         let why = "No command for a formula with an error. `jsf check --qmgr --force` prints it all the same.";
         return Err(why.to_owned());
     }

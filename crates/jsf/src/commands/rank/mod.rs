@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::iter;
-use std::sync::OnceLock;
 
 use job_sort_formula::diagnostic::{Message, Need, Span};
 use job_sort_formula::formula::program::{Program, Summand};
@@ -32,8 +31,7 @@ use crate::questions::{
 use crate::view::words::clock_time;
 
 /// A ranking, ready to be written.
-pub struct RankAnswer<'a> {
-    site: &'a Site,
+pub struct RankAnswer {
     question: RankQuestion,
     /// The formula.
     pub given: GivenFormula,
@@ -52,17 +50,17 @@ pub struct RankAnswer<'a> {
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue, for
     /// a page.
     groups: Option<Comparison>,
-    /// Made when it is asked for, as lines for programs do without it.
-    checked: OnceLock<Checked>,
+    /// What becomes of the formula.
+    checked: Checked,
 }
 
-impl<'a> RankAnswer<'a> {
+impl RankAnswer {
     /// Ranks the queue of a site.
     ///
     /// # Errors
     /// The jobs cannot be read, the formula is not arithmetic, or none of the jobs to show exists.
     pub fn new(
-        site: &'a Site,
+        site: &Site,
         given: GivenFormula,
         question: RankQuestion,
         warnings: &mut Warnings,
@@ -84,7 +82,7 @@ impl<'a> RankAnswer<'a> {
             ..RankRequest::from(formula)
         };
         let read = read_jobs(site, &given, &request, warnings)?;
-        let queue = rank_jobs(site, read, warnings)?;
+        let queue = rank_jobs(site, &given, read, warnings)?;
         let mut sprio = Vec::new();
         for (name, formula) in columns {
             sprio.extend(
@@ -101,8 +99,19 @@ impl<'a> RankAnswer<'a> {
         for (place, &row) in queue.ranking.order().iter().enumerate() {
             ranks[row] = place + 1;
         }
+        let mut checked = site.check_ranked(&given.submitted, &queue);
+        // with a filter, what is found in jobs that are not shown is no finding
+        if !question.filter().is_empty() {
+            let mut is_shown = vec![false; queue.table.len()];
+            for &row in &rows {
+                is_shown[row] = true;
+            }
+            let shown = error_findings_of(&queue.table, &queue.ranking, |row| is_shown[row]);
+            let findings = &mut checked.findings;
+            findings.retain(|found| !FAILURE_CODES.contains(&found.code));
+            findings.extend(given.submitted.in_source(shown));
+        }
         Ok(Self {
-            site,
             ranks,
             not_considered: queue.not_considered.iter().copied().collect(),
             rows,
@@ -112,30 +121,10 @@ impl<'a> RankAnswer<'a> {
                 let side = queue.compared();
                 Comparison::new(&side, &side)
             }),
-            checked: OnceLock::new(),
+            checked,
             question,
             given,
             queue,
-        })
-    }
-
-    /// What becomes of the formula. With a filter, what is found in jobs that are not shown is no
-    /// finding.
-    pub fn checked(&self) -> &Checked {
-        self.checked.get_or_init(|| {
-            let queue = &self.queue;
-            let mut checked = self.site.check_ranked(&self.given.submitted, queue);
-            if !self.question.filter().is_empty() {
-                let mut is_shown = vec![false; queue.table.len()];
-                for &row in &self.rows {
-                    is_shown[row] = true;
-                }
-                let shown = error_findings_of(&queue.table, &queue.ranking, |row| is_shown[row]);
-                let findings = &mut checked.findings;
-                findings.retain(|found| !FAILURE_CODES.contains(&found.code));
-                findings.extend(self.given.in_source(shown));
-            }
-            checked
         })
     }
 
@@ -299,7 +288,7 @@ impl<'a> RankAnswer<'a> {
     }
 }
 
-impl Serialize for RankAnswer<'_> {
+impl Serialize for RankAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let answer = object! {
             formula: self.given.text(),
@@ -442,10 +431,14 @@ pub(crate) fn read_jobs(
 /// The fair-share tree cannot be read.
 pub(crate) fn rank_jobs(
     site: &Site,
+    given: &GivenFormula,
     read: JobsToRank,
     warnings: &mut Warnings,
 ) -> Result<RankedQueue, AnswerError> {
-    let mut queue = site.rank_read_jobs(read)?;
+    let findings = given.lint(&read.jobs.schema);
+    let ranked = site.rank_read_jobs(read);
+    // a misspelled name may be why
+    let mut queue = ranked.inspect_err(|_| warnings.doubt(&findings))?;
     if let Some(at) = site.priorities_at() {
         queue.rules.push(Rule::new("ages at", clock_time(at)));
     }

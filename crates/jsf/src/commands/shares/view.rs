@@ -6,6 +6,7 @@ use std::iter;
 
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::rank::JobMove;
+use jsf_openpbs::check::Checked;
 use jsf_openpbs::files::fairshare_files::UNKNOWN_GROUP;
 use jsf_openpbs::pbs_tree::MIN_USAGE;
 use jsf_site::{ComparedQueue, RankedQueue};
@@ -35,11 +36,11 @@ const MOST_NAMED: usize = 5;
 const LEAST_SHOWN: f64 = 5e-7;
 
 impl Answer for SharesAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
-        let places = self.places.iter();
-        places
-            .map(|(given, queue)| (given, &queue.sides.new))
-            .collect()
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
+        match &self.places {
+            Some((given, queue, checked)) => vec![(given, &queue.sides.new, checked)],
+            None => Vec::new(),
+        }
     }
 
     fn document(&self) -> Document<'_> {
@@ -72,7 +73,7 @@ impl Answer for SharesAnswer {
         sections.push(tree_section(first.assessed));
         if is_assumed {
             sections.extend(views.iter().filter_map(changes_section));
-            if let Some((given, queue)) = &self.places {
+            if let Some((given, queue, _)) = &self.places {
                 sections.extend(places_sections(given, queue));
             }
         } else {
@@ -167,7 +168,7 @@ fn assumed_headline(
     if clauses.is_empty() {
         clauses.push("no factor is known to change".to_owned());
     }
-    if let Some((_, queue)) = &answer.places {
+    if let Some((_, queue, _)) = &answer.places {
         let moved = grouped_number(moved_jobs(queue).len());
         let all = grouped_count(queue.comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));

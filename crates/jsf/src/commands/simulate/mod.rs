@@ -222,7 +222,11 @@ impl<'a> SimulatedLog<'a> {
         });
         let simulated = simulated.map_err(|error| match error {
             SiteError::NotArithmetic => given.unusable(findings.clone()),
-            error => error.into(),
+            error => {
+                // such as on a misspelled name, which no job of the log has
+                warnings.doubt(&findings);
+                error.into()
+            }
         })?;
         let (statistics, goals) =
             self.judged(&simulated, before.map_or(&[], |before| &before.goals));
@@ -283,7 +287,11 @@ impl<'a> SimulatedLog<'a> {
             }
             checked = of_queue;
         }
-        for found in side.given.in_source(side.findings.iter().cloned()) {
+        for found in side
+            .given
+            .submitted
+            .in_source(side.findings.iter().cloned())
+        {
             let mut known = checked.findings.iter();
             if !known.any(|one| (one.code, one.span) == (found.code, found.span)) {
                 checked.findings.push(found);

@@ -10,6 +10,7 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::amounts::{NumberMode, parse_duration};
+use jsf_openpbs::check::Checked;
 use jsf_site::{JobTrajectory, RankRequest, RankedQueue, Site, Trajectory};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -31,6 +32,8 @@ pub struct TrajectoryAnswer {
     pub given: GivenFormula,
     /// The ranked queue.
     pub queue: RankedQueue,
+    /// What becomes of the formula.
+    checked: Checked,
     /// What is written.
     trajectory: Trajectory,
 }
@@ -59,7 +62,7 @@ impl TrajectoryAnswer {
         let read = read_jobs(site, &given, &request, warnings)?;
         let mut rows = named_rows(&question.jobs, site, &read.jobs.table, warnings)?;
         rows.sort_unstable();
-        let queue = rank_jobs(site, read, warnings)?;
+        let queue = rank_jobs(site, &given, read, warnings)?;
         let seconds = i64::from(question.hours);
         let work = question.work.unwrap_or(SEARCH_WORK);
         let trajectory = site.trajectory(&queue, &rows, seconds, work);
@@ -78,6 +81,7 @@ impl TrajectoryAnswer {
             }
         }
         Ok(Self {
+            checked: site.check_ranked(&given.submitted, &queue),
             given,
             queue,
             trajectory,
@@ -172,8 +176,8 @@ impl Serialize for TrajectoryAnswer {
 }
 
 impl Answer for TrajectoryAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
-        vec![(&self.given, &self.queue)]
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
+        vec![(&self.given, &self.queue, &self.checked)]
     }
 
     fn document(&self) -> Document<'_> {
