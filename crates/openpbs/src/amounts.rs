@@ -373,6 +373,7 @@ pub enum Time {
 ///
 /// assert_eq!(seconds_of_ctime("Fri Nov 20 18:05:02 2026"), Some(1_795_197_902));
 /// assert_eq!(seconds_of_ctime("tomorrow"), None);
+/// assert_eq!(seconds_of_ctime("Tue Jan  1 00:00:00 1801"), None);
 /// ```
 pub fn seconds_of_ctime(text: &str) -> Option<i64> {
     // the weekday follows from the date
@@ -383,7 +384,9 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
 /// The seconds since 1970 of a time in such a format, on a clock in UTC.
 fn seconds_in_utc(format: &str, time: &str) -> Option<i64> {
     let time = DateTime::strptime(format, time.trim()).ok()?;
-    Some(Offset::UTC.to_timestamp(time).ok()?.as_second())
+    // an earlier year is a slip, as for dates of Slurm
+    let seconds = Offset::UTC.to_timestamp(time).ok()?.as_second();
+    (time.year() >= 1900).then_some(seconds)
 }
 
 /// The day of its year, from 1, of seconds since 1970 in UTC.
