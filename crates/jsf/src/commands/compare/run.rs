@@ -29,13 +29,12 @@ pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give 
 #[derive(Debug, Args)]
 #[command(
     after_help = "\
-The same jobs are ranked twice: by the old formula, tree, policy, sched_config and threshold, and by the new ones. What \
-neither side gives comes from the site. A formula that is given for one side only is compared with the site's formula. If \
-the sides differ in something else (tree, policy …), --old alone is the formula of both sides; so is --new alone if the \
-site has no formula. Without any formula, two trees or policies are compared by fairshare_factor.
+The same jobs are ranked by the old formula, tree, policy, sched_config and threshold, and by the new ones. What neither side \
+gives comes from the site. If only one formula is given, the other is the site's; if the sides differ in something else, or \
+the site has none, it is that of both. Without any formula, two trees or policies are compared by fairshare_factor.
 
-moved is the old rank minus the new one; tau-b is 1 for the same order, 0 for no relation, -1 for the reverse one. The numbers are \
-about the jobs that are considered under both formulas. docs/commands.md has the other numbers.
+moved is the old rank minus the new one; tau-b is 1 for the same order, 0 for no relation, -1 for the reverse one. Only jobs \
+that both formulas consider count. docs/commands.md has the other numbers.
 
 Exit codes: 0 success, 1 a formula is invalid or fails for every job, or a job of the first N changes its place under \
 --fail-on-change N, 2 usage error, or a file that cannot be read.

@@ -15,16 +15,15 @@ const PIPED_WIDTH: usize = 120;
 /// `jsf explain`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-For each job (--job, --user), or one that is only described (--as): why it has its place, in one sentence; the formula with the \
-value of every part; its terms, the summands of the formula; the inputs, their units and origins; the path through the \
-fair-share tree; five jobs ahead and five behind, with the terms that differ most, or the criterion that orders jobs of equal \
-value; and which change of a single input would give a better rank, first what the user can do: ask for less, if the job needs \
-no more, or another queue. Asking for more is never among them.
+For each job: why it has its place, in one sentence; the formula with the value of every part; the inputs, their units and \
+origins; the path through the fair-share tree; five jobs ahead and five behind, with the terms (summands of the formula) that \
+differ most, or the criterion that orders equal values; and which change of one input would give a better rank, first what \
+the user can do: ask for less, if the job needs no more, or another queue; never for more.
 
 All searches for one job share a fixed amount of work; what exceeds it is reported as unknown.
 
-The origin of an input is Resource_List, job (another attribute of the job), queue (its priority), fair-share tree, inputs \
-(given in jsf's own JSON), or unset (the job lacks it, so it is 0).
+The origin of an input is Resource_List, job (another attribute), queue (its priority), fair-share tree, inputs (given in \
+jsf's own JSON), or unset (the job lacks it, so it is 0).
 
 Examples:
   jsf explain --site examples/site --job 184598

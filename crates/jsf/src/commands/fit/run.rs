@@ -24,14 +24,12 @@ where it must be whole:
   '{fs=100:0..500}*fairshare_factor + {age=1:0.01..50:log}*eligible_time/3600'
 
 It meets either a wished order of the jobs that wait now (--prefer, --wishes), or goals about the waits of a log (--goals \
-with --workload). A file of wishes has an id in each line, the best job first; blank lines separate groups whose jobs may be \
-in any order, and # begins a comment. With `id,score` in each line the values of the formula are brought as near to the scores \
-as they can be.
+with --workload). A file of wishes has an id in each line, the best job first; blank lines separate groups of equals, and # \
+begins a comment. With `id,score` in each line the values of the formula come as near to the scores as they can.
 
-For goals the log is divided: the first part is searched, then the longest walltime is left out, and the last part (--held-out) \
-is never searched. The advice is to use the formula only if what it gains over the old one on the held-out days is more than \
-chance, by the intervals of `jsf simulate`; otherwise to keep the old one. A log needs eight weeks and 2000 jobs, or --force. \
-docs/admin-guide.md says how far to trust the answer.
+Of the log the first part is searched, then the longest walltime is left out; the last part (--held-out) is never searched. \
+The advice is to use the formula only if it gains more there than chance, by the intervals of `jsf simulate`. A log needs \
+eight weeks and 2000 jobs, or --force. docs/admin-guide.md says how far to trust the answer.
 
 Exit codes: 0 success, 1 a wish or a goal is not met, or the template or the answer has an error, 2 usage error, or a file that cannot be read.
 

@@ -17,9 +17,9 @@ use crate::commands::page::WhatIfPage;
 /// `jsf page`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The page is one file, which works without a network and sends nothing. It holds what the given files say about the server,
-the queues, the scheduler and the fair-share tree, and of each job its id, entity, queue, state, place in the order of
-submission and the numbers that a formula can use. Other files can be dropped onto it.
+The page is one file, which works without a network and sends nothing. It holds what the files say about the server, the
+queues, the scheduler and the fair-share tree, and of each job its id, entity, queue, state, place in the order of submission
+and the numbers that a formula can use. Other files can be dropped onto it.
 
 Examples:
   jsf page --site examples/site --out page.html

@@ -16,14 +16,14 @@ use crate::commands::rank::{RankAnswer, RankQuestion};
 Columns of CSV, and keys of JSON and NDJSON:
   rank        the place in the queue, from 1; empty for a job that is not considered
   score       the value that is sorted on: with --numbers openpbs a C float; empty if it is not finite
-  exact       the value of the formula before it becomes a C float, as Python's repr prints it
-  logged      the digits that OpenPBS logs for the value; Slurm's priority as squeue prints it
+  exact       the value before it becomes a C float, as Python's repr prints it
+  logged      the digits that OpenPBS logs; Slurm's priority as squeue prints it
   error       why the formula has no value; OpenPBS then uses 0
   considered  whether the scheduler tries to run the job now
   excluded    why not: state, threshold, no shares, partition, routing queue or
               invalid; reason says it in words
-Jobs with equal scores are tied; later criteria (see `order:`), and finally the order of submission, decide their ranks. An
-input is empty (null, or - in a table) where the scheduler ignores the job and so does not read it.
+Later criteria (see `order:`), and finally the order of submission, decide between equal scores. An input is empty (null, or - \
+in a table) where the scheduler ignores the job and so does not read it.
 
 Examples:
   jsf rank 'fairshare_factor' --queue examples/site/qstat.json \\

@@ -14,12 +14,12 @@ use crate::commands::trajectory::{TrajectoryAnswer, TrajectoryQuestion};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The eligible_time of all considered jobs grows alike, and nothing else changes: no job starts, ends or is submitted, and no \
-usage grows or decays. Scores are given at 61 evenly spaced times. The times at which a job overtakes another one are exact to \
-the second; they include the jobs that are not listed. A job that does not wait for the scheduler is left out, with a warning.
+usage grows or decays. The times at which a job overtakes another one, listed or not, are exact to the second. A job that does \
+not wait for the scheduler is left out, with a warning.
 
-In JSON, `points` has the score and the rank of each job over time, `ranks` the times at which its rank changes, and \
-`crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed until a fixed amount of work \
-is used up (`known_until`); later points have no rank and say so (`known`). CSV contains only the points.
+In JSON, `points` has the score and the rank of each job at 61 evenly spaced times, `ranks` the times at which its rank \
+changes, and `crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed until a fixed \
+amount of work is used up (`known_until`); later points have no rank and say so (`known`). CSV contains only the points.
 
 Examples:
   jsf trajectory 'eligible_time / 3600 + ncpus' \\
