@@ -26,10 +26,14 @@ pub const NO_THRESHOLD: f64 = -2_147_483_648.0;
 /// The settings of one scheduler that determine the order of jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
-    config: &'a SchedConfig,
-    queues: &'a Queues,
-    tree: Option<&'a PbsTree>,
-    threshold: f64,
+    /// Its settings.
+    pub config: &'a SchedConfig,
+    /// The queues.
+    pub queues: &'a Queues,
+    /// The tree that orders jobs if `fair_share` is on. It must contain the entities of the jobs.
+    pub tree: Option<&'a PbsTree>,
+    /// `job_sort_formula_threshold`, which the server stores in a C `float`; else [`NO_THRESHOLD`].
+    pub threshold: f64,
 }
 
 /// The jobs in their order, and the waiting jobs that the scheduler does not consider.
@@ -95,27 +99,9 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Sets the tree that orders jobs if `fair_share` is on. It must contain the entities of the
-    /// jobs.
-    #[must_use]
-    pub fn tree(self, tree: impl Into<Option<&'a PbsTree>>) -> Self {
-        let tree = tree.into();
-        Self { tree, ..self }
-    }
-
-    /// Sets `job_sort_formula_threshold`, if there is one, which the server stores in a C `float`.
-    #[must_use]
-    pub fn threshold(self, threshold: impl Into<Option<f64>>) -> Self {
-        let threshold = threshold.into().map(amounts::server_float);
-        Self {
-            threshold: threshold.unwrap_or(NO_THRESHOLD),
-            ..self
-        }
-    }
-
     /// The columns that the table needs for `job_sort_key`, in addition to those of the formula.
     pub fn columns(&self) -> Vec<&'a str> {
-        let keys = self.job_sort_keys().iter();
+        let keys = self.config.job_sort_key.prime.iter();
         keys.filter_map(column_of).collect()
     }
 
@@ -142,7 +128,7 @@ impl<'a> Order<'a> {
         if self.active_tree().is_some() {
             criteria.push((Criterion::FairShare, "fair share (fair_share)".to_owned()));
         }
-        for (key, number) in self.job_sort_keys().iter().zip(1..) {
+        for (key, number) in self.config.job_sort_key.prime.iter().zip(1..) {
             let first = match key.first {
                 SortFirst::High => "HIGH",
                 SortFirst::Low => "LOW",
@@ -178,11 +164,6 @@ impl<'a> Order<'a> {
     /// The order of the queues of a table.
     pub fn queues(&self, table: &JobTable) -> QueueOrder {
         QueueOrder::new(self.config, self.queues, table.queues(), true)
-    }
-
-    /// The keys of `job_sort_key`, the first one first.
-    pub fn job_sort_keys(&self) -> &'a [SortKey] {
-        &self.config.job_sort_key.prime
     }
 
     /// The tree, if fair share orders jobs.
@@ -521,7 +502,7 @@ impl Order<'_> {
                 NotConsidered::by_threshold(comparison.values[row], self.threshold, has_error)
             };
         }
-        for key in self.job_sort_keys() {
+        for key in &self.config.job_sort_key.prime {
             let values = comparison.key_values(key, self.tree);
             comparison.keys.push(values);
         }
@@ -674,7 +655,10 @@ mod tests {
         let queues = Queues::default();
         let table = jobs(&[("1", "", 1), ("2", "", 2), ("3", "", 3), ("h", "", 1)]);
         let ordered = ranked(
-            Order::new(&config, &queues).threshold(2.0),
+            Order {
+                threshold: 2.0,
+                ..Order::new(&config, &queues)
+            },
             "ncpus",
             &table,
             OnError::ZeroLikePbs,
@@ -727,7 +711,10 @@ mod tests {
             ),
         ] {
             let config = SchedConfig::parse(text.as_bytes());
-            let order = Order::new(&config, &queues).tree(&tree);
+            let order = Order {
+                tree: Some(&tree),
+                ..Order::new(&config, &queues)
+            };
             let ordered = ranked(order, "ncpus", &table, OnError::ZeroLikePbs);
             assert_eq!(ids(&ordered, &table), considered, "{text}");
         }
@@ -786,7 +773,10 @@ mod tests {
             for threshold in [NO_THRESHOLD, 0.0, -3.5] {
                 for on_error in [OnError::ZeroLikePbs, OnError::Null] {
                     let [value_only, general] = configs.each_ref().map(|config| {
-                        let order = Order::new(config, &queues).threshold(threshold);
+                        let order = Order {
+                            threshold,
+                            ..Order::new(config, &queues)
+                        };
                         ranked(order, formula, &table, on_error)
                     });
                     assert_eq!(

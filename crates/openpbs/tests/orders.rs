@@ -3,7 +3,7 @@
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::rank::fill_fairshare;
 use job_sort_formula::{Formula, JobTable};
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::amounts::{NumberMode, server_float};
 use jsf_openpbs::files::sched_priv::{ConfigWarning, SchedConfig};
 use jsf_openpbs::order::{NotConsidered, Order};
 use jsf_openpbs::pbs_tree::PbsTree;
@@ -83,9 +83,12 @@ fn orders_are_those_of_the_scheduler() {
             &config,
             jobs.iter().map(|job| job.entity.as_str()),
         );
-        let mut order = Order::new(&config, &site.queues).tree(&tree);
+        let mut order = Order {
+            tree: Some(&tree),
+            ..Order::new(&config, &site.queues)
+        };
         if recorded.threshold.is_some() {
-            order = order.threshold(recorded.listed.as_ref().unwrap().parse::<f64>().unwrap());
+            order.threshold = server_float(recorded.listed.as_ref().unwrap().parse().unwrap());
         }
         let script = PythonStringLiteral::parse(&recorded.record.formula).unwrap();
         let program = Formula::parse(script.text())

@@ -101,9 +101,11 @@ impl Cluster {
             NumberMode::OpenPbs.fairshare(share)
         });
         let scores = scheduler_results::scores(&program, &table);
-        let ordered = Order::new(&self.site.config, &self.site.queues)
-            .tree(&tree)
-            .order(scores, &table);
+        let order = Order {
+            tree: Some(&tree),
+            ..Order::new(&self.site.config, &self.site.queues)
+        };
+        let ordered = order.order(scores, &table);
         site.queue = Some(ScoredQueue {
             table: &table,
             ranking: &ordered.ranking,

@@ -278,7 +278,7 @@ impl Site {
     /// A warning for each `job_sort_key` by which nothing is sorted.
     fn unknown_sort_keys(&self, table: &JobTable) -> Vec<Message> {
         let mut warnings = Vec::new();
-        for key in Order::new(&self.config, &self.queues).job_sort_keys() {
+        for key in &self.config.job_sort_key.prime {
             if self.is_known_key(key, table) {
                 continue;
             }

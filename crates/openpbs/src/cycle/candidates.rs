@@ -180,7 +180,7 @@ pub struct SortedCandidates<'c> {
     /// The jobs of the queues at each place.
     queues: BTreeMap<QueuePlace, VecDeque<u32>>,
     /// How many subjobs of each array wait; 1 for another job that waits.
-    subjobs: HashMap<u32, u32>,
+    pub subjobs: HashMap<u32, u32>,
     /// The place from which on the next queue with jobs is looked for.
     turn: QueuePlace,
     /// Whether the jobs of express queues, and those that gave way, come before the queues are looked

@@ -56,12 +56,8 @@ pub fn read_record(line: &str, builder: &mut WorkloadBuilder) -> Result<(), Faul
     match kind {
         "E" => {
             let record = Fields(attributes(rest));
-            if let Some(end) = record.positive("end")
-                && builder.needs_wall_time(end)
-                && let (Some(day), Some(time)) = (date.get(..10), date.get(11..16))
-                && let Some(wall) = time_of(day, time)
-            {
-                builder.note_wall_time(wall, end);
+            if let Some(end) = record.positive("end") {
+                builder.note_wall_time(end, || time_of(date.get(..10)?, date.get(11..16)?));
             }
             let read = read_end(id, &record, builder);
             if read.is_err() {
@@ -419,10 +415,8 @@ fn read_job(id: &str, job: &Value, builder: &mut WorkloadBuilder) -> Result<(), 
         fields.push((&**name, &**value));
     }
     // its times are those of the clock
-    if let Some(end) = end(job)
-        && builder.needs_wall_time(end)
-    {
-        builder.note_wall_time(end, end);
+    if let Some(end) = end(job) {
+        builder.note_wall_time(end, || Some(end));
     }
     read_end(id, &Fields(fields), builder)
 }

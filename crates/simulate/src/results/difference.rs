@@ -172,21 +172,18 @@ impl MeanChange {
 
     /// Whether chance alone would hardly show this change, also as one of several that are tested.
     pub fn is_significant(&self) -> bool {
-        self.is_increase() || self.is_decrease()
+        matches!(self.interval(), Some([low, high]) if low > 0.0 || high < 0.0)
+            && matches!(self.p_value(), Some(p_value) if p_value <= self.level)
     }
 
     /// Whether the mean grows by more than chance would explain.
     pub fn is_increase(&self) -> bool {
-        matches!(self.interval(), Some([low, _]) if low > 0.0) && self.is_below_level()
+        self.is_significant() && self.low > 0.0
     }
 
     /// Whether the mean falls by more than chance would explain.
     pub fn is_decrease(&self) -> bool {
-        matches!(self.interval(), Some([_, high]) if high < 0.0) && self.is_below_level()
-    }
-
-    fn is_below_level(&self) -> bool {
-        matches!(self.p_value(), Some(p_value) if p_value <= self.level)
+        self.is_significant() && self.high < 0.0
     }
 }
 

@@ -299,10 +299,6 @@ fn at(span: Span) -> impl FnOnce(String) -> Fault {
     |message| (span, message)
 }
 
-fn fault<T>(span: Span, message: impl Into<String>) -> Result<T, Fault> {
-    Err((span, message.into()))
-}
-
 impl GoalsError {
     /// The error of a fault in a file with a name and a text.
     fn at_line(name: &str, text: &str, (span, message): Fault) -> Self {
@@ -345,7 +341,7 @@ impl Goals {
             // nobody could tell which one is missed
             let name = &goal.get_ref().name;
             if !names.insert(name) {
-                return fault(goal.span(), format!("there are several goals `{name}`"));
+                return Err((goal.span(), format!("there are several goals `{name}`")));
             }
         }
         let mut goals = Vec::new();
@@ -641,20 +637,20 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
         {
             let message =
                 format!("goal `{name}` has several of `queue`, `entity` and `group`: give one");
-            return fault(whole, message);
+            return Err((whole, message));
         }
     }
     let measure = measure_of(&table.measure, table.statistic.as_ref())?;
     if measure.is_of_run() && (condition.is_some() || member.is_some()) {
         let message = format!("goal `{name}` measures the whole run, which is not of some jobs");
-        return fault(whole, message);
+        return Err((whole, message));
     }
     let (is_most, limit) = match (table.at_most, table.at_least) {
         (Some(limit), None) => (true, limit),
         (None, Some(limit)) => (false, limit),
         _ => {
             let message = format!("goal `{name}` needs one limit: `at_most` or `at_least`");
-            return fault(whole, message);
+            return Err((whole, message));
         }
     };
     let span = limit.span();
@@ -685,23 +681,21 @@ fn measure_of(
         return match statistic {
             Some(statistic) => {
                 let message = format!("`{name}` is one number, without a statistic");
-                fault(statistic.span(), message)
+                Err((statistic.span(), message))
             }
             None => Ok(Measure::OfRun(measure)),
         };
     }
     let Some(of_jobs) = named(&JOB_MEASURES, name) else {
-        return fault(
-            span,
-            format!(
-                "`{name}` is not a measure, expected wait, bounded_slowdown, turnaround, utilisation, jain, hoover, makespan or \
-                 mean_queue"
-            ),
+        let message = format!(
+            "`{name}` is not a measure, expected wait, bounded_slowdown, turnaround, utilisation, jain, hoover, makespan or \
+             mean_queue"
         );
+        return Err((span, message));
     };
     let Some(statistic) = statistic else {
         let message = format!("`{name}` needs a `statistic`, such as \"mean\" or \"p95\"");
-        return fault(span, message);
+        return Err((span, message));
     };
     let parsed = match statistic.get_ref() {
         // a limit of the values themselves, and not of a fraction of the jobs
@@ -739,8 +733,8 @@ fn objective_of(objective: Spanned<ObjectiveTable>) -> Result<Objective, Fault> 
         (Some(text), None) => (true, text),
         (None, Some(text)) => (false, text),
         _ => {
-            let message = "the objective needs one of `minimise` and `maximise`";
-            return fault(whole, message);
+            let message = "the objective needs one of `minimise` and `maximise`".to_owned();
+            return Err((whole, message));
         }
     };
     let name = text.get_ref().trim().to_owned();

@@ -109,7 +109,12 @@ impl Fairshare {
         for node in tree.nodes() {
             let mut usage = 0.0;
             if begins_as_in_tree {
-                usage = recorded_usage(&tree, node);
+                // OpenPBS's scheduler keeps the usage of a leaf as a running total
+                usage = if tree.children(node).is_empty() {
+                    tree.usage(node)
+                } else {
+                    tree.own_usage(node)
+                };
             }
             if tree.kind(node) == NodeKind::Entity {
                 usage = least_usage.max(usage);
@@ -250,15 +255,6 @@ const INPUTS: [FairshareInput; 3] = [
     FairshareInput::TreeUsage,
     FairshareInput::Factor,
 ];
-
-/// The usage of a node itself. OpenPBS's scheduler keeps that of a leaf as a running total.
-fn recorded_usage(tree: &ShareTree, node: NodeId) -> f64 {
-    if tree.children(node).is_empty() {
-        tree.usage(node)
-    } else {
-        tree.own_usage(node)
-    }
-}
 
 /// A tree whose usage is the sum of what is charged to its nodes: running totals would not decay.
 fn without_running_totals(mut tree: ShareTree) -> ShareTree {

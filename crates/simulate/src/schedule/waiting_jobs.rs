@@ -135,7 +135,11 @@ impl<'p> WaitingJobs<'p> {
         }
         self.row_of_job[job as usize] = self.rows.len() as u32;
         if let Some(ordered) = &mut self.ordered {
-            ordered.insert(job, of.processors.into(), of.walltime);
+            let least = Least {
+                processors: of.processors.into(),
+                walltime: of.walltime,
+            };
+            ordered.set(job, least);
         }
         *self.by_processors.entry(of.processors.into()).or_default() += 1;
         self.rows.push(Row {
@@ -158,7 +162,7 @@ impl<'p> WaitingJobs<'p> {
         let Some(row) = self.row(job) else { return };
         self.row_of_job[job as usize] = NO_ROW;
         if let Some(ordered) = &mut self.ordered {
-            ordered.remove(job);
+            ordered.set(job, NONE_WAITS);
         }
         let removed = self.rows.swap_remove(row);
         if let Some(count) = self.by_processors.get_mut(&removed.processors) {
@@ -284,7 +288,19 @@ impl Candidates for FittingCandidates<'_> {
             self.place = place + 1;
             return Some(job);
         }
-        let first = self.waiting.first_after(self.last, cycle.wanted())?;
+        let is_wanted = cycle.wanted();
+        let mut first: Option<&Row> = None;
+        // all are looked at: this is most of the time of a simulation with a long queue
+        for row in &self.waiting.rows {
+            if is_wanted(row.processors, row.walltime)
+                && Some(row.key) > self.last
+                && first.is_none_or(|first| row.key < first.key)
+                && self.waiting.is_considered(row)
+            {
+                first = Some(row);
+            }
+        }
+        let first = first?;
         self.last = Some(first.key);
         Some(first.job)
     }
@@ -363,26 +379,6 @@ impl WaitingJobs<'_> {
     /// The value of a job of the last evaluation; not a number if it does not wait.
     pub fn value(&self, job: u32) -> f64 {
         self.row(job).map_or(f64::NAN, |row| self.rows[row].value)
-    }
-
-    /// The first job after a key that is considered and wanted. All are looked at: this is most of the
-    /// time of a simulation with a long queue.
-    fn first_after(
-        &self,
-        after: Option<Key>,
-        is_wanted: impl Fn(i64, i64) -> bool,
-    ) -> Option<&Row> {
-        let mut first: Option<&Row> = None;
-        for row in &self.rows {
-            if is_wanted(row.processors, row.walltime)
-                && Some(row.key) > after
-                && first.is_none_or(|first| row.key < first.key)
-                && self.is_considered(row)
-            {
-                first = Some(row);
-            }
-        }
-        first
     }
 
     /// Whether a job waits.
@@ -634,20 +630,7 @@ impl OrderedJobs {
         }
     }
 
-    /// Notes that a job waits from now on, and what it asks for.
-    fn insert(&mut self, job: u32, processors: i64, walltime: i64) {
-        let least = Least {
-            processors,
-            walltime,
-        };
-        self.set(job, least);
-    }
-
-    /// Notes that a job waits no more.
-    fn remove(&mut self, job: u32) {
-        self.set(job, NONE_WAITS);
-    }
-
+    /// Notes what a job asks for that waits from now on, or that it waits no more.
     fn set(&mut self, job: u32, least: Least) {
         let place = self.places[job as usize];
         if place == NO_PLACE {
@@ -714,9 +697,13 @@ mod tests {
             waits[job as usize] = !waits[job as usize];
             if waits[job as usize] {
                 let (processors, walltime) = asked(job);
-                jobs.insert(job, processors, walltime);
+                let least = Least {
+                    processors,
+                    walltime,
+                };
+                jobs.set(job, least);
             } else {
-                jobs.remove(job);
+                jobs.set(job, NONE_WAITS);
             }
             let [free, until] = [i64::from(step % 14), i64::from(step % 12)];
             let is_wanted =

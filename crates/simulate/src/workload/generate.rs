@@ -15,7 +15,7 @@
 
 use serde::Serialize;
 
-use crate::workload::{LoggedJob, MAX_JOBS, Workload, WorkloadBuilder};
+use crate::workload::{LoggedJob, MAX_JOBS, Workload, WorkloadBuilder, compare_submitted};
 
 /// The probability of a job with one processor, and that of a job whose number of processors is a
 /// power of two.
@@ -324,7 +324,10 @@ impl Workload {
         for job in &mut shaken.jobs {
             job.submit += random.below(choices) as i64 - SHAKE_SECONDS;
         }
-        shaken.sort();
+        let ids = &shaken.ids;
+        shaken
+            .jobs
+            .sort_by(|one, other| compare_submitted(ids, one, other));
         shaken
     }
 }

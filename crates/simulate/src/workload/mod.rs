@@ -22,6 +22,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
@@ -228,33 +229,6 @@ pub struct NameLists {
     chunks: Vec<Box<str>>,
 }
 
-impl NameLists {
-    /// As many other names: a letter and a number each, in the order of the first submission. An
-    /// empty name stays, and so do queues and chunks.
-    fn anonymous(&self) -> Self {
-        Self {
-            entities: numbered('u', &self.entities),
-            users: numbered('u', &self.users),
-            groups: numbered('g', &self.groups),
-            unix_groups: numbered('g', &self.unix_groups),
-            projects: numbered('p', &self.projects),
-            ..self.clone()
-        }
-    }
-}
-
-fn numbered(letter: char, names: &[Box<str>]) -> Vec<Box<str>> {
-    let mut numbered = Vec::new();
-    for (name, number) in names.iter().zip(1_usize..) {
-        numbered.push(if name.is_empty() {
-            "".into()
-        } else {
-            format!("{letter}{number}").into()
-        });
-    }
-    numbered
-}
-
 /// The jobs of a workload in the order of their submission, jobs of the same second in the order of
 /// their ids.
 #[derive(Debug, Clone, Default)]
@@ -440,17 +414,24 @@ impl Workload {
         self.count_before(self.begin(warm_up))..self.jobs.len()
     }
 
-    /// Brings the jobs into the order of their submission.
-    fn sort(&mut self) {
-        let ids = &self.ids;
-        self.jobs
-            .sort_by(|one, other| compare_submitted(ids, one, other));
-    }
-
-    /// Shows other names than those in the log: a letter and a number each.
+    /// Shows other names than those in the log: a letter and a number each, in the order of the first
+    /// submission. An empty name stays, and so do queues and chunks.
     pub fn anonymise(&mut self) {
-        let shown = self.names.anonymous();
-        self.hidden = Some(std::mem::replace(&mut self.names, shown));
+        self.hidden = Some(self.names.clone());
+        let shown = &mut self.names;
+        for (letter, names) in [
+            ('u', &mut shown.entities),
+            ('u', &mut shown.users),
+            ('g', &mut shown.groups),
+            ('g', &mut shown.unix_groups),
+            ('p', &mut shown.projects),
+        ] {
+            for (name, number) in names.iter_mut().zip(1_usize..) {
+                if !name.is_empty() {
+                    *name = format!("{letter}{number}").into();
+                }
+            }
+        }
     }
 }
 
@@ -694,16 +675,15 @@ impl WorkloadBuilder {
         clock.push(format!("{key}: {value}").into());
     }
 
-    /// Whether what the clock of the server shows at a time is of use: one time of a day is.
-    pub(crate) fn needs_wall_time(&self, time: i64) -> bool {
-        let samples = &self.read.clock_samples;
-        self.given.takes_clock && !samples.contains_key(&time.div_euclid(86400))
-    }
-
-    /// Notes what the clock of the server shows at a time.
-    pub(crate) fn note_wall_time(&mut self, wall: i64, time: i64) {
-        let day = time.div_euclid(86400);
-        self.read.clock_samples.insert(day, (wall, time));
+    /// Notes what the clock of the server shows at a time, if that is of use: one time of a day is.
+    pub(crate) fn note_wall_time(&mut self, time: i64, wall: impl FnOnce() -> Option<i64>) {
+        let samples = self.read.clock_samples.entry(time.div_euclid(86400));
+        if self.given.takes_clock
+            && let Entry::Vacant(sample) = samples
+            && let Some(wall) = wall()
+        {
+            sample.insert((wall, time));
+        }
     }
 
     /// Adds a job.

@@ -156,26 +156,19 @@ impl<'s> CycleMachine<'s> {
         let paths = self.paths.clone();
         let mut candidates = SortedCandidates::new(&self.queues, jobs, waiting, paths);
         let events = Cycle::new(at, rules, state, jobs).run(&mut candidates);
-        for event in &events {
-            match *event {
-                CycleEvent::Starts(job) => {
-                    let waiting = &mut jobs[job as usize].subjobs;
-                    *waiting = waiting.saturating_sub(1);
-                }
-                CycleEvent::GivesWay(job, method) if method != PreemptionMethod::Delete => {
-                    let row = job as usize;
-                    if rows.contains(&row) {
-                        // a subjob beside those of its array that wait already
-                        jobs[row].subjobs += 1;
-                    } else {
-                        jobs[row].subjobs = 1;
-                        rows.push(row);
-                    }
-                }
-                _ => {}
-            }
+        let mut left = candidates.subjobs;
+        rows.retain(|&row| {
+            jobs[row].subjobs = left.remove(&(row as u32)).unwrap_or(0);
+            jobs[row].subjobs > 0
+        });
+        // the others ran before the cycle, and gave way
+        left.retain(|_, subjobs| *subjobs > 0);
+        let mut gave_way = Vec::from_iter(left);
+        gave_way.sort_unstable();
+        for (job, subjobs) in gave_way {
+            jobs[job as usize].subjobs = subjobs;
+            rows.push(job as usize);
         }
-        rows.retain(|&row| jobs[row].subjobs > 0);
         events
     }
 

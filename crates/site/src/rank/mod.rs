@@ -19,10 +19,10 @@ use job_sort_formula::rank::{
     summand_agreements,
 };
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::amounts::{NumberMode, server_float};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::files::sched_priv::SortKey;
-use jsf_openpbs::order::{Criterion, NotConsidered, Order, Ordered};
+use jsf_openpbs::order::{Criterion, NO_THRESHOLD, NotConsidered, Order, Ordered};
 use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Serializer;
 
@@ -377,7 +377,7 @@ impl Site {
         let mut criteria = order.criteria();
         criteria.retain(|(criterion, _)| match criterion {
             Criterion::SortKey(number) => {
-                self.is_known_key(&order.job_sort_keys()[number - 1], table)
+                self.is_known_key(&self.config.job_sort_key.prime[number - 1], table)
             }
             _ => true,
         });
@@ -414,9 +414,12 @@ impl Site {
         tree: Option<&'a PbsTree>,
         threshold: Option<f64>,
     ) -> Order<'a> {
-        Order::new(&self.config, &self.queues)
-            .tree(tree)
-            .threshold(threshold)
+        Order {
+            config: &self.config,
+            queues: &self.queues,
+            tree,
+            threshold: threshold.map_or(NO_THRESHOLD, server_float),
+        }
     }
 
     /// Scores the jobs and sorts them in the scheduler's order.
