@@ -30,8 +30,8 @@ pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give 
 #[command(
     after_help = "\
 The same jobs are ranked by the old formula, tree, policy, sched_config and threshold, and by the new ones. What neither side \
-gives comes from the site. If only one formula is given, the other is the site's; if the sides differ in something else, or \
-the site has none, it is that of both. Without any formula, two trees or policies are compared by fairshare_factor.
+gives comes from the site. If only one formula is given, the other is the site's. If the sides differ in something else, --old \
+alone is that of both; so is --new if the site has none. Without any formula, two trees or policies are compared by fairshare_factor.
 
 moved is the old rank minus the new one; tau-b is 1 for the same order, 0 for no relation, -1 for the reverse one. Only jobs \
 that both formulas consider count. docs/commands.md has the other numbers.
