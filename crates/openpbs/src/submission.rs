@@ -210,15 +210,8 @@ fn in_quotes(text: &str) -> Option<&str> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonStringLiteral {
     text: String,
-    /// In ascending order. Between the escapes both texts are equal.
-    escapes: Vec<DecodedEscape>,
-}
-
-/// The span of an escape, and that of the character it denotes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct DecodedEscape {
-    source: Span,
-    result: Span,
+    /// For each byte of the text, and for its end, the byte of the submitted text.
+    places: Vec<u32>,
 }
 
 /// Why Python cannot evaluate the text.
@@ -288,19 +281,23 @@ impl PythonStringLiteral {
     pub(super) fn parse_between(line: &str, quote: char) -> Result<Self, InvalidLiteral> {
         let mut literal = Self {
             text: String::with_capacity(line.len()),
-            escapes: Vec::new(),
+            places: Vec::with_capacity(line.len() + 1),
         };
-        let mut at = 0;
-        while let Some(found) = line[at..].find(['\\', quote, '\r']) {
-            let start = at + found;
-            literal.text.push_str(&line[at..start]);
-            at = match line.as_bytes()[start] {
-                b'\\' => literal.escape(line, start)?,
-                b'\r' => return Err(invalid(InvalidLiteralKind::CarriageReturn, start, 1)),
-                _ => return Err(invalid(InvalidLiteralKind::Quote, start, 1)),
+        let mut start = 0;
+        while let Some(written) = line[start..].chars().next() {
+            let (length, character) = match written {
+                '\\' => {
+                    escape(&line[start..]).map_err(|(kind, length)| invalid(kind, start, length))?
+                }
+                '\r' => return Err(invalid(InvalidLiteralKind::CarriageReturn, start, 1)),
+                _ if written == quote => return Err(invalid(InvalidLiteralKind::Quote, start, 1)),
+                _ => (written.len_utf8(), written),
             };
+            literal.text.push(character);
+            literal.places.resize(literal.text.len(), start as u32);
+            start += length;
         }
-        literal.text.push_str(&line[at..]);
+        literal.places.push(start as u32);
         Ok(literal)
     }
 
@@ -311,53 +308,18 @@ impl PythonStringLiteral {
 
     /// Whether the text contains no escape, so that its spans are those of the submitted text.
     pub fn is_verbatim(&self) -> bool {
-        self.escapes.is_empty()
+        // an escape is longer than its character
+        self.places.last() == Some(&(self.text.len() as u32))
     }
 
     /// Maps a span of [`PythonStringLiteral::text`] to the submitted text; the result covers whole
     /// escapes.
     pub fn in_source(&self, span: Span) -> Span {
-        let start = self.source_offset(span.start, false);
-        let end = if span.end > span.start {
-            self.source_offset(span.end, true)
-        } else {
-            start
-        };
-        Span { start, end }
-    }
-
-    /// `is_end` means that the offset is the end of a span and belongs to the character before it.
-    fn source_offset(&self, offset: u32, is_end: bool) -> u32 {
-        let end = offset + u32::from(!is_end);
-        let count = self
-            .escapes
-            .partition_point(|escape| escape.result.start < end);
-        let Some(last) = count.checked_sub(1).and_then(|last| self.escapes.get(last)) else {
-            return offset;
-        };
-        match offset.checked_sub(last.result.end) {
-            Some(distance) => last.source.end + distance,
-            None if is_end => last.source.end,
-            None => last.source.start,
+        let place = |at: u32| self.places.get(at as usize).copied().unwrap_or(at);
+        Span {
+            start: place(span.start),
+            end: place(span.end),
         }
-    }
-
-    /// Decodes the escape that starts at `start`; returns the offset after it.
-    fn escape(&mut self, line: &str, start: usize) -> Result<usize, InvalidLiteral> {
-        let (length, character) =
-            escape(&line[start..]).map_err(|(kind, length)| invalid(kind, start, length))?;
-        let end = start + length;
-        let Some(character) = character else {
-            self.text.push_str(&line[start..end]);
-            return Ok(end);
-        };
-        let result = self.text.len();
-        self.text.push(character);
-        self.escapes.push(DecodedEscape {
-            source: Span::new(start, end),
-            result: Span::new(result, self.text.len()),
-        });
-        Ok(end)
     }
 }
 
@@ -373,9 +335,8 @@ fn before_line_end(source: &str) -> &str {
     source.split(['\n', '\0']).next().unwrap_or("")
 }
 
-/// The length of an escape, and the character that it denotes; `None` if the text is kept as it is.
-/// An error says what is wrong with how much of the text.
-type Decoded = Result<(usize, Option<char>), (InvalidLiteralKind, usize)>;
+/// The length of an escape, and the character that it denotes. An error says what is wrong with how much of the text.
+type Decoded = Result<(usize, char), (InvalidLiteralKind, usize)>;
 
 /// Decodes the escape at the start of `text`.
 fn escape(text: &str) -> Decoded {
@@ -397,9 +358,9 @@ fn escape(text: &str) -> Decoded {
         'U' => return number(text, 2, 8, 16),
         'N' => return Err((InvalidLiteralKind::NamedCharacter, 2)),
         // the character after the backslash may end the string or the line
-        _ => return Ok((1, None)),
+        _ => return Ok((1, '\\')),
     };
-    Ok((2, Some(character)))
+    Ok((2, character))
 }
 
 /// Decodes an escape by its digits: up to three octal ones, or all hexadecimal ones.
@@ -412,7 +373,7 @@ fn number(text: &str, start: usize, most: usize, radix: u32) -> Decoded {
     }
     let code = u32::from_str_radix(&text[start..end], radix).unwrap_or(u32::MAX);
     match char::from_u32(code) {
-        Some(character) => Ok((end, Some(character))),
+        Some(character) => Ok((end, character)),
         None if (0xd800..0xe000).contains(&code) => Err((InvalidLiteralKind::Surrogate, end)),
         None => Err((InvalidLiteralKind::Escape, end)),
     }
