@@ -75,7 +75,7 @@ impl ExplainAnswer<'_> {
         let mut sentences = Vec::new();
         let checked = &self.checked;
         if !checked.verdict.has_effect() {
-            sentences.extend(verdict_sentence(&checked, "the formula"));
+            sentences.extend(verdict_sentence(checked, "the formula"));
         }
         for job in jobs.iter().take(MAX_SENTENCES) {
             sentences.push(format!("{}.", self.place_in_words(job)));
