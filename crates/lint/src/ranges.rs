@@ -1098,12 +1098,15 @@ fn real(function: Function, x: Interval) -> Known {
     Known::rounded(NumberType::Float, least, most)
 }
 
+/// The derivative of a function.
+type Derivative = fn(f64) -> f64;
+
 /// Where a function of one number is defined that is monotonic there, and its derivative, where that
 /// is monotonic too. All of them but `acos` and `erfc` increase.
-pub(super) fn monotonic(function: Function) -> Option<(Range, Option<fn(f64) -> f64>)> {
+pub(super) fn monotonic(function: Function) -> Option<(Range, Option<Derivative>)> {
     use Function as F;
     use std::f64::consts::{LN_2, LN_10};
-    let derivative: Option<fn(f64) -> f64> = match function {
+    let derivative: Option<Derivative> = match function {
         F::Sqrt => Some(|x| 0.5 / x.sqrt()),
         F::Log => Some(|x| 1.0 / x),
         F::Log2 => Some(|x| 1.0 / (x * LN_2)),

@@ -44,10 +44,13 @@ pub struct FormulaText {
     pub written: String,
     /// For each byte of `text`, and for its end: where in `written` what precedes it ends, and where it
     /// starts there, after a line break, say. Empty: at the same places.
-    pub places: Vec<(usize, usize)>,
+    pub places: Places,
     /// The text below the formula, which is the first line that was given: PBS ignores it.
     pub below: String,
 }
+
+/// Where what precedes each byte of a text ends in another form of it, and where the byte starts there.
+type Places = Vec<(usize, usize)>;
 
 impl FormulaText {
     /// A formula that was given as text: the formula alone, or pasted as `job_sort_formula = …`, as
@@ -214,7 +217,7 @@ pub fn with_names(
 }
 
 /// Finds a formula from a byte of the document on: its place, and those of its bytes there.
-fn find(document: &str, from: usize, formula: &str) -> Option<(Range<usize>, Vec<(usize, usize)>)> {
+fn find(document: &str, from: usize, formula: &str) -> Option<(Range<usize>, Places)> {
     const NAME: &str = "job_sort_formula";
     let named = document.find(NAME);
     let from = named.map_or(from, |at| from.max(at + NAME.len()));
@@ -250,7 +253,7 @@ fn find(document: &str, from: usize, formula: &str) -> Option<(Range<usize>, Vec
 /// Compares the start of a text with a formula; the text may wrap it, and escape its characters if
 /// it is JSON. The places of the formula's bytes in the text, and of its end; `None` if the text does
 /// not begin with the formula.
-fn match_formula(text: &str, formula: &str, is_json: bool) -> Option<Vec<(usize, usize)>> {
+fn match_formula(text: &str, formula: &str, is_json: bool) -> Option<Places> {
     let mut rest = text;
     let mut places = Vec::new();
     for character in formula.chars() {
