@@ -154,13 +154,7 @@ def test_a_misspelt_name_is_a_warning_of_the_ranking():
 
 
 @pytest.mark.parametrize(
-    ("formula", "codes"),
-    [
-        ("1 / 0", ["JSF301", "JSF308", "JSF402"]),
-        ("(-8) ** .5", ["JSF302", "JSF306"]),
-        ("ncpus", []),
-        (None, ["JSF301", "JSF402"]),
-    ],
+    ("formula", "codes"), [("1 / 0", ["JSF301", "JSF402"]), ("(-8) ** .5", ["JSF302"]), ("ncpus", []), (None, ["JSF301", "JSF402"])]
 )
 def test_a_ranking_and_a_comparison_warn_of_a_formula_that_fails(formula, codes):
     site = Site.open(SITE)
@@ -176,7 +170,7 @@ def test_a_warning_names_the_file_that_declares_resources(tmp_path):
     (path / name).write_text("create resource licences_left\nset resource licences_left type = long\n")
     site = Site.open(path)
     assert site.resources["licences_left"] == "long"
-    assert not any("JSF201" in warning for warning in site.rank("ncpus + licences_left").warnings)
+    assert not any("JSF" in warning for warning in site.rank("ncpus + licences_left").warnings)
 
 
 def test_a_formula_is_for_the_python_and_the_resources_of_its_site(tmp_path):

@@ -277,7 +277,7 @@ impl JobKey {
 }
 
 /// The attributes that only a scheduling cycle needs, in `qstat -f` or native JSON; of `Hold_Types`
-/// the state of the job says enough, and of `estimated_start` the cycle itself.
+/// the state of the job says enough, and `estimated_start` is accepted, not read.
 const CYCLE_KEYS: [&str; 19] = [
     "user",
     "group",

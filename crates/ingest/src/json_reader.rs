@@ -28,8 +28,6 @@ pub struct JsonReader<'a> {
     top: ObjectKeys<JobKey>,
     /// The keys of resources and of inputs.
     amounts: ObjectKeys<Option<NameIndex>>,
-    /// Whether only the columns need the amounts.
-    puts_at_once: bool,
 }
 
 impl<'a> JsonReader<'a> {
@@ -38,7 +36,6 @@ impl<'a> JsonReader<'a> {
             converter: JobConverter::new(options, source),
             top: ObjectKeys::new(),
             amounts: ObjectKeys::new(),
-            puts_at_once: !options.cycle_jobs,
         }
     }
 
@@ -98,9 +95,10 @@ impl<'a> JsonReader<'a> {
             };
             match meaning {
                 JobKey::Unused => scanner.skip_value()?,
-                // at once while no other amount waits: of a key that is given again the last counts
+                // at once while no other amount waits: of a key that is given again the last counts; a
+                // cycle needs the list of all
                 JobKey::Resource(resource)
-                    if self.puts_at_once
+                    if !self.converter.options.cycle_jobs
                         && job.resources.is_empty()
                         && let Some(column) = self.converter.small_column(resource)
                         && let Some(integer) = scanner.small_integer() =>

@@ -1,7 +1,7 @@
 //! Job documents: from any of their formats to a table of jobs.
 //!
-//! Enters: `qstat -f -F json`, `qstat -f` as text, native JSON (`{"jobs":[…]}`), or native JSON
-//! with a job per line (NDJSON); and the names that a formula needs. Leaves: a
+//! Enters: `qstat -f -F json`, `qstat -f` as text, `qstat -f -F dsv`, native JSON (`{"jobs":[…]}`),
+//! or native JSON with a job per line (NDJSON); and the names that a formula needs. Leaves: a
 //! [`JobTable`](job_sort_formula::jobs::JobTable) with a column for each of these names, and what
 //! is wrong with single jobs.
 //!

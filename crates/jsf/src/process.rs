@@ -312,7 +312,7 @@ fn message(panic: &PanicHookInfo<'_>) -> String {
 /// The examples after the usage that `-h` shows, which is one screen.
 const MOST_EXAMPLES: usize = 3;
 /// The options of the site that `-h` names: the first of these that a command has.
-const CONTEXT_OPTIONS: [&str; 5] = ["site", "queue", "sched_priv", "tree", "server"];
+const CONTEXT_OPTIONS: [&str; 5] = ["site", "queue", "sched-priv", "tree", "server"];
 const MOST_CONTEXT_OPTIONS: usize = 3;
 /// The headings of the options that only `--help` shows.
 const CONTEXT_HEADINGS: [&str; 3] = ["Context", "Rules", "The log"];

@@ -145,7 +145,9 @@ impl AskedSite<'_> {
         let mut members: Map<String, Value> = read(request)?;
         match command {
             "rank" => self.ranked(members, |given, question, warnings| {
-                RankAnswer::new(site, given, question, warnings)
+                let answer = RankAnswer::new(site, given, question, warnings)?;
+                warnings.doubt(answer.checked.failures());
+                Ok(answer)
             }),
             "check" => {
                 // of a text that does not parse the answer says why
@@ -171,7 +173,12 @@ impl AskedSite<'_> {
                 let given = OldNew::new(self.formula(old?)?, self.formula(new?)?);
                 let question = read(members)?;
                 let sites = OldNew::new(site, site);
-                self.answered(|warnings| CompareAnswer::new(sites, given, question, warnings))
+                self.answered(|warnings| {
+                    let answer = CompareAnswer::new(sites, given, question, warnings)?;
+                    let OldNew { old, new } = &answer.checked;
+                    warnings.doubt(old.failures().chain(new.failures()));
+                    Ok(answer)
+                })
             }
             "shares" => {
                 let question = read(members)?;
@@ -188,7 +195,7 @@ impl AskedSite<'_> {
                 let mut warnings = Warnings::default();
                 let answer = CycleAnswer::new(site, given, &question, &mut warnings)?;
                 for (_, _, checked) in answer.rankings() {
-                    warnings.doubt(&checked.findings);
+                    warnings.doubt(&checked.text_findings);
                 }
                 json_of(&answer, &self.worded(warnings))
             }
@@ -268,7 +275,7 @@ impl AskedSite<'_> {
         let answer = answer(&mut warnings)?;
         for (_, queue, checked) in answer.rankings() {
             queue.require_values()?;
-            warnings.doubt(&checked.findings);
+            warnings.doubt(&checked.text_findings);
         }
         json_of(&answer, &self.worded(warnings))
     }

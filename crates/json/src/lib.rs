@@ -11,7 +11,6 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use jiff::civil::Date;
-use jiff::tz::Offset;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -226,9 +225,10 @@ pub fn seconds_of_date_and_time(date: [i64; 3], time: [i64; 3]) -> Option<i64> {
         return None;
     };
     let [month, day] = [month, day].map(|number| i8::try_from(number).unwrap_or(0));
-    let date = Date::new(year as i16, month, day).ok()?;
-    let midnight = Offset::UTC.to_timestamp(date.into()).ok()?;
-    Some(midnight.as_second() + (hour * 60 + minute) * 60 + second)
+    let day = Date::new(year as i16, month, day).ok()?;
+    // not by a timestamp, which ends before 9999-12-31, the usual date for ever
+    let midnight = day.duration_since(Date::constant(1970, 1, 1)).as_secs();
+    Some(midnight + (hour * 60 + minute) * 60 + second)
 }
 
 /// The whole numbers between separators, such as those of `2026-11-27`; `None` if there are not so

@@ -8,7 +8,7 @@
 //! that qstat prints, without the time zone of the clock.
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, date};
 use jiff::tz::Offset;
 use job_sort_formula::python::{MAX_EXACT_FLOAT, MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
@@ -373,6 +373,7 @@ pub enum Time {
 ///
 /// assert_eq!(seconds_of_ctime("Fri Nov 20 18:05:02 2026"), Some(1_795_197_902));
 /// assert_eq!(seconds_of_ctime("tomorrow"), None);
+/// assert_eq!(seconds_of_ctime("Fri Dec 31 23:59:59 9999"), Some(253_402_300_799));
 /// assert_eq!(seconds_of_ctime("Tue Jan  1 00:00:00 1801"), None);
 /// ```
 pub fn seconds_of_ctime(text: &str) -> Option<i64> {
@@ -385,8 +386,12 @@ pub fn seconds_of_ctime(text: &str) -> Option<i64> {
 fn seconds_in_utc(format: &str, time: &str) -> Option<i64> {
     let time = DateTime::strptime(format, time.trim()).ok()?;
     // an earlier year is a slip, as for dates of Slurm
-    let seconds = Offset::UTC.to_timestamp(time).ok()?.as_second();
-    (time.year() >= 1900).then_some(seconds)
+    if time.year() < 1900 {
+        return None;
+    }
+    // not by a timestamp, which ends before the end of 9999
+    let start = date(1970, 1, 1).at(0, 0, 0, 0);
+    Some(time.duration_since(start).as_secs())
 }
 
 /// The day of its year, from 1, of seconds since 1970 in UTC.

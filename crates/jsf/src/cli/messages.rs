@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use job_sort_formula::diagnostic::{Diagnostic, Message, Severity, limit_each_kind};
 use job_sort_formula::parallel;
 use job_sort_formula::rank::{Consequence, OnError};
-use jsf_openpbs::check::FAILURE_CODES;
 use jsf_site::{FormulaText, RankedQueue};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -80,9 +79,7 @@ pub(crate) fn show_rankings(answer: &impl Answer, format: Format, on_error: OnEr
         _ => &["the formula"],
     };
     for (name, (given, queue, checked)) in iter::zip(names, &rankings) {
-        let mut findings = Vec::from_iter(&checked.findings);
-        // for which jobs it fails is said in the words of `--on-error`
-        findings.retain(|found| !FAILURE_CODES.contains(&found.code));
+        let mut findings = Vec::from_iter(&checked.text_findings);
         findings.retain(|found| !format.is_document() || found.severity == Severity::Error);
         if rankings.len() == 2 && !findings.is_empty() {
             print_message("note", format_args!("findings of {name}:"));

@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use job_sort_formula::diagnostic::Diagnostic;
+use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::rank::OnError;
 use jsf_site::{FormulaText, Site, SiteError};
 use terminal_size::{Height, terminal_size_of};
@@ -44,7 +44,8 @@ impl Outcome {
             let jobs = ranking.scores().count();
             // a script would take it for a formula that works
             let all_fail = jobs > 0 && ranking.error_count() == jobs;
-            let has_errors = checked.errors_for_all_jobs().next().is_some();
+            let mut in_text = checked.text_findings.iter();
+            let has_errors = in_text.any(|found| found.severity == Severity::Error);
             is_fine &= ranking.failure().is_none() && !all_fail && !has_errors;
         }
         Self::fine_if(is_fine)

@@ -691,25 +691,6 @@ fn a_formula_that_qmgr_does_not_pass_on_has_exit_code_1() {
 }
 
 #[test]
-fn an_error_of_the_check_is_one_for_the_exit_code_of_every_ranking() {
-    for command in [
-        &["rank"][..],
-        &["explain", "--job", "184127"],
-        &["trajectory", "--job", "184127"],
-        &["cycle"],
-        &["compare", "--old", "ncpus", "--new"],
-    ] {
-        for format in ["human", "json"] {
-            let site = ["ncpus & 1", "--site", "examples/site", "--format", format];
-            let output = jsf(&[command, &site].concat());
-            let said = stdout(&output) + &stderr(&output);
-            assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
-            assert!(said.contains("qmgr"), "{command:?}: {said}");
-        }
-    }
-}
-
-#[test]
 fn what_is_found_of_a_formula_is_said_though_it_ranks_no_job() {
     let queue = "tests/data/four_jobs.json";
     let output = jsf(&["rank", "fairshare_perc + walltme", "--queue", queue]);

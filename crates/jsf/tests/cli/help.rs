@@ -238,4 +238,6 @@ fn long_help_keeps_the_values_of_options_and_the_notes() {
         assert!(help.contains(text), "{text}: {help}");
     }
     assert!(success(&jsf(&["pbsfs", "-h"])).contains("-c ENTITY1 ENTITY2"));
+    let context = "context: --site PATH, --queue FILE, --sched-priv DIR, …";
+    assert!(success(&jsf(&["rank", "-h"])).contains(context));
 }

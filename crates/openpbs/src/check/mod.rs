@@ -146,6 +146,10 @@ pub struct Checked {
     /// Whether the site runs Slurm, which has weights and no formula to set.
     #[serde(skip)]
     pub runs_slurm: bool,
+    /// Those of the findings that are about the text of the formula and its names, whatever the values
+    /// and the queue are.
+    #[serde(skip)]
+    pub text_findings: Vec<Diagnostic>,
 }
 
 /// How many jobs a formula was evaluated for.
@@ -229,6 +233,7 @@ impl Checked {
             findings: Vec::new(),
             warnings: Vec::new(),
             runs_slurm: site.runs_slurm,
+            text_findings: Vec::new(),
             guessed_types: Vec::new(),
             rates: Vec::new(),
         }
@@ -274,6 +279,7 @@ impl Checked {
     ) -> Self {
         let (text, expr) = (submitted.text(), formula.expr());
         let mut findings = jsf_lint::lint(expr, schema);
+        let text_findings = submitted.in_source(findings.clone());
         let compiled = formula.compile(schema).ok();
         let program = compiled.as_ref();
         let compile_error = program.and_then(compile_error);
@@ -337,6 +343,7 @@ impl Checked {
                 .queue
                 .map(|queue| JobCounts::new(&queue, site.threshold)),
             findings,
+            text_findings,
             ..Self::refused(submitted, validation, schema, site)
         }
     }
@@ -347,7 +354,15 @@ impl Checked {
         findings.filter(|found| found.severity == Severity::Error)
     }
 
-    /// The errors with which the formula cannot work, whatever the jobs are.
+    /// What the jobs of the queue show: that the formula fails for them, and what this does to the
+    /// scheduler.
+    pub fn failures(&self) -> impl Iterator<Item = &Diagnostic> {
+        let findings = self.findings.iter();
+        findings.filter(|found| FAILURE_CODES.contains(&found.code))
+    }
+
+    /// The errors besides those of single jobs: of the text, of what `qmgr` passes on, of a value for
+    /// every job, and of a threshold that no job passes.
     pub fn errors_for_all_jobs(&self) -> impl Iterator<Item = &Diagnostic> {
         self.errors()
             .filter(|found| !FAILURE_CODES.contains(&found.code))

@@ -36,7 +36,14 @@ pub fn read_archive(path: &Path, stream: impl Read + Send) -> Result<FoundFiles,
     let (mut found, end) = collect(path, archive.entries().map_err(&failed)?)?;
     // the checksum of the compressed data follows the last member, and tar pads to whole records, as
     // a copy of a tape or a disk does to its whole length
-    io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(&failed)?;
+    let mut rest = archive.into_inner().take(MAX_SIZE);
+    if io::copy(&mut rest, &mut io::sink()).map_err(&failed)? == MAX_SIZE {
+        let message = format!(
+            "`{}` has more than {MAX_SIZE} bytes after the end of the archive",
+            path.display()
+        );
+        return Err(message.into());
+    }
     let read = read.load(Ordering::Relaxed);
     found.warnings.extend(missing_end(path, end, read));
     Ok(found)

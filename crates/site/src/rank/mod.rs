@@ -85,11 +85,11 @@ pub struct JobsToRank {
 }
 
 impl JobsToRank {
-    /// Jobs to be ranked by a formula, as if the ranking were compared with another one.
-    pub(crate) fn new(formula: &Formula, jobs: SiteJobs) -> Self {
+    /// Jobs to be ranked by a formula.
+    pub(crate) fn new(formula: &Formula, jobs: SiteJobs, applies_tree: bool) -> Self {
         Self {
             program: formula.compile(&jobs.schema).ok(),
-            applies_tree: true,
+            applies_tree,
             is_slurm_priority: false,
             jobs,
         }
@@ -244,8 +244,7 @@ impl Site {
         formula: &Formula,
         request: &ColumnsRequest<'_>,
     ) -> Result<JobsToRank, SiteError> {
-        let mut read = JobsToRank::new(formula, self.read_columns(request)?);
-        read.applies_tree = false;
+        let mut read = JobsToRank::new(formula, self.read_columns(request)?, false);
         if let Some(slurm) = &self.slurm {
             read.is_slurm_priority = slurm.is_priority(formula.expr());
         }
@@ -579,8 +578,8 @@ impl Site {
             }
         }
         Ok(OldNew::new(
-            JobsToRank::new(formulas.old, jobs),
-            JobsToRank::new(formulas.new, new_jobs),
+            JobsToRank::new(formulas.old, jobs, true),
+            JobsToRank::new(formulas.new, new_jobs, true),
         ))
     }
 
@@ -811,11 +810,11 @@ impl WhatIf {
         }
         let needed: Vec<&str> = names.iter().copied().collect();
         let jobs = site.read_columns(&site.request(&needed).again())?;
-        let old = JobsToRank::new(old, jobs.clone());
+        let old = JobsToRank::new(old, jobs.clone(), true);
         if old.program.is_none() {
             return Err(unusable("it is not arithmetic"));
         }
-        let new = JobsToRank::new(formula, jobs);
+        let new = JobsToRank::new(formula, jobs, true);
         let queue = ComparedQueue::new(site.rank_read_jobs(old)?, site.rank_read_jobs(new)?);
         let names = names.into_iter().map(str::to_owned).collect();
         Ok(HeldJobs {

@@ -12,6 +12,7 @@ use job_sort_formula::python::{InputColumn, MAX_EXACT_FLOAT, Python, Value};
 use job_sort_formula::rank::{OnError, RowScorer, ScorePrecision, WorkBudget, row_work};
 use job_sort_formula::schema::{Range, Schema};
 use jsf_lint::{Facts, Interval, Ranges, Slope, analyze_ranges, slope};
+use jsf_openpbs::order::NotConsidered;
 
 /// The greatest relative distance between the bounds of a slope that is constant except for the
 /// margins of its analysis.
@@ -123,9 +124,8 @@ impl<'p> Sweep<'p> {
     /// Whether the threshold holds a job with this value back. A job without a value, which is
     /// minus infinity here, is ranked last.
     pub fn is_held_back(&self, value: f64, threshold: f64) -> bool {
-        let has_none = value == f64::NEG_INFINITY && self.scoring.on_error == OnError::Null;
-        // OpenPBS holds back a value `<=` the threshold, which NaN is not
-        value <= threshold && !has_none
+        let ranks_errors_last = self.scoring.on_error == OnError::Null;
+        NotConsidered::by_threshold(value, threshold, ranks_errors_last).is_some()
     }
 
     /// The value of the varying input after this number of steps; `None` if none varies.

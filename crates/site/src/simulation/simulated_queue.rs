@@ -551,6 +551,9 @@ impl Site {
     pub(crate) fn sorted_resources(&self) -> Vec<Box<str>> {
         let mut names = Vec::new();
         let ByTime { prime, non_prime } = &self.config.job_sort_key;
+        // without holidays it is always prime time
+        let has_non_prime = self.files.has(Role::Holidays);
+        let non_prime = non_prime.iter().filter(|_| has_non_prime);
         for key in prime.iter().chain(non_prime) {
             let name = name_of_key(&key.name);
             if self.schema.is_numeric(name) && !is_always_known(name) {

@@ -329,9 +329,13 @@ pub fn read_sshare_json(text: &str) -> Result<Associations, String> {
             number,
         };
         let entry = record_of(item, &JSON_KEYS).map_err(|error| place.fault(error))?;
-        // a user or an account may be called `NONE`
-        let name = |key| entry.written(key).unwrap_or_default();
-        if records.is_of_other_cluster(place, name("Cluster")) {
+        // a user or an account may be called `NONE`; the parent of the root is not set
+        let name = entry.written("Name").unwrap_or_default();
+        let parent = match name {
+            "root" => entry.text("ParentName"),
+            _ => entry.written("ParentName").unwrap_or_default(),
+        };
+        if records.is_of_other_cluster(place, entry.text("Cluster")) {
             continue;
         }
         if !entry.has_key("Type") {
@@ -341,9 +345,9 @@ pub fn read_sshare_json(text: &str) -> Result<Associations, String> {
         let is_user = entry.text("Type").split(',').any(|kind| kind == "USER");
         let cells = Cells {
             is_user,
-            name: name("Name"),
-            account: non_empty(name("ParentName").to_owned()),
-            partition: name("Partition"),
+            name,
+            account: non_empty(parent.to_owned()),
+            partition: entry.text("Partition"),
             shares: entry.text("RawShares"),
             usage: entry.text("RawUsage"),
             norm_shares: entry.text("NormShares"),

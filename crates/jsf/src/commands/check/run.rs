@@ -258,6 +258,8 @@ fn write_qmgr_commands(
 ) -> Result<Outcome, CliError> {
     let is_in_force = is_in_force(&formula.source, site);
     if let Some(obstacle) = obstacle(formula, arguments.force, is_in_force) {
+        // there is no command to comment on
+        warnings.iter().for_each(warn);
         let message = format!("no qmgr command is printed for {obstacle}");
         print_message("error", message);
         return Ok(Outcome::Findings);

@@ -83,7 +83,7 @@ pub struct CompareAnswer {
     /// only under the old ranking.
     rows: Vec<usize>,
     /// What becomes of the formulas.
-    checked: OldNew<Checked>,
+    pub(crate) checked: OldNew<Checked>,
 }
 
 impl CompareAnswer {

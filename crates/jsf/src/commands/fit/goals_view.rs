@@ -336,7 +336,10 @@ fn change_cell<'a>(measure: Measure, change: Option<MeanChange>) -> Cell<'a> {
 }
 
 /// The constants; `within` is what those do that do as well.
-pub(crate) fn constants_section<'a>(constants: &'a [FittedConstant], within: &str) -> Section<'a> {
+pub(crate) fn constants_section<'a>(
+    constants: &'a [FittedConstant],
+    within: &'a str,
+) -> Section<'a> {
     let columns = [
         Column::text("constant", 8),
         Column::number("value", 5),
@@ -352,7 +355,7 @@ pub(crate) fn constants_section<'a>(constants: &'a [FittedConstant], within: &st
         ]
     });
     Section::new("constants")
-        .chart(|| constants_chart(constants))
+        .chart(|| constants_chart(constants, within))
         .table(table)
 }
 
@@ -461,13 +464,16 @@ fn goal_row(goal: &FittedGoal) -> Row<'_> {
 }
 
 /// Each constant between the ends of its range, with the values that do as well.
-fn constants_chart(constants: &[FittedConstant]) -> Chart {
-    let rows = constants.iter().map(constant_row).collect();
+fn constants_chart(constants: &[FittedConstant], within: &str) -> Chart {
+    let mut rows = Vec::new();
+    for constant in constants {
+        rows.push(constant_row(constant, within));
+    }
     let legend = &[("new", "fitted"), ("old", "start")];
     figure("The constants", "range", rows, legend)
 }
 
-fn constant_row(constant: &FittedConstant) -> Row<'_> {
+fn constant_row<'a>(constant: &'a FittedConstant, as_well_words: &str) -> Row<'a> {
     let FittedConstant {
         name,
         value,
@@ -483,7 +489,7 @@ fn constant_row(constant: &FittedConstant) -> Row<'_> {
         line: Some((as_well.map(place), "same")),
         marks: vec![(place(range.start), "old"), (place(*value), "new")],
         title: format!(
-            "{name} = {value}, within the error {}, start {start}",
+            "{name} = {value}, {as_well_words} {}, start {start}",
             ends_in_words(as_well)
         ),
         words: vec![ends_in_words([range.low, range.high])],

@@ -51,7 +51,7 @@ pub struct RankAnswer {
     /// a page.
     groups: Option<Comparison>,
     /// What becomes of the formula.
-    checked: Checked,
+    pub(crate) checked: Checked,
 }
 
 impl RankAnswer {

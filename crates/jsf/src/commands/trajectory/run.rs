@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::answers::Format;
 use crate::cli::args::{AnswerArgs, CsvArgs, QueueArgs, formats};
-use crate::cli::messages::{answered, show_rankings};
+use crate::cli::messages::{answered, show_rankings, warn};
 use crate::cli::output::{CliError, Outcome, Output};
 use crate::commands::trajectory::{TrajectoryAnswer, TrajectoryQuestion};
 
@@ -61,6 +61,8 @@ impl TrajectoryArgs {
                 ..Output::new(self.answer, &warnings)
             }
             .write(&answer, out)?;
+        } else if format.is_document() {
+            warnings.iter().for_each(warn);
         }
         Ok(Outcome::of_answer(&answer))
     }
