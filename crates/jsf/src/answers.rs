@@ -13,7 +13,6 @@ use job_sort_formula::{Formula, Schema, parallel};
 pub(crate) use jsf_json::object;
 use jsf_lint::lint;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::check::Checked;
 use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::{FormulaText, JobsToRank, RankedQueue, Site, SiteError};
 use serde::{Serialize, Serializer};
@@ -59,6 +58,11 @@ impl GivenFormula {
             Ok(formula) => lint(formula.expr(), schema),
             Err(_) => Vec::new(),
         }
+    }
+
+    /// The same findings in the submitted text, for the names of a ranked queue.
+    pub(crate) fn findings_in(&self, queue: &RankedQueue) -> Vec<Diagnostic> {
+        self.submitted.in_source(self.lint(&queue.schema))
     }
 
     /// The error of a site, with all findings about a formula that is not arithmetic there.
@@ -210,7 +214,7 @@ pub trait Answer: Serialize {
 
     /// The formulas by which it ranks jobs, the ranked queues, and what is found of the formulas there,
     /// which is said beside the answer.
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
         Vec::new()
     }
 

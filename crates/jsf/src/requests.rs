@@ -146,7 +146,7 @@ impl AskedSite<'_> {
         match command {
             "rank" => self.ranked(members, |given, question, warnings| {
                 let answer = RankAnswer::new(site, given, question, warnings)?;
-                warnings.doubt(answer.checked.failures());
+                warnings.doubt(answer.checked().failures());
                 Ok(answer)
             }),
             "check" => {
@@ -194,8 +194,8 @@ impl AskedSite<'_> {
                 let question = read(members)?;
                 let mut warnings = Warnings::default();
                 let answer = CycleAnswer::new(site, given, &question, &mut warnings)?;
-                for (_, _, checked) in answer.rankings() {
-                    warnings.doubt(&checked.text_findings);
+                for (given, queue) in answer.rankings() {
+                    warnings.doubt(&given.findings_in(queue));
                 }
                 json_of(&answer, &self.worded(warnings))
             }
@@ -273,9 +273,9 @@ impl AskedSite<'_> {
     ) -> Result<String, AnswerError> {
         let mut warnings = Warnings::default();
         let answer = answer(&mut warnings)?;
-        for (_, queue, checked) in answer.rankings() {
+        for (given, queue) in answer.rankings() {
             queue.require_values()?;
-            warnings.doubt(&checked.text_findings);
+            warnings.doubt(&given.findings_in(queue));
         }
         json_of(&answer, &self.worded(warnings))
     }

@@ -78,13 +78,13 @@ pub(crate) fn show_rankings(answer: &impl Answer, format: Format, on_error: OnEr
         2 => &["the old formula", "the new formula"],
         _ => &["the formula"],
     };
-    for (name, (given, queue, checked)) in iter::zip(names, &rankings) {
-        let mut findings = Vec::from_iter(&checked.text_findings);
+    for (name, (given, queue)) in iter::zip(names, &rankings) {
+        let mut findings = given.findings_in(queue);
         findings.retain(|found| !format.is_document() || found.severity == Severity::Error);
         if rankings.len() == 2 && !findings.is_empty() {
             print_message("note", format_args!("findings of {name}:"));
         }
-        draw_all(&given.source, findings);
+        draw_all(&given.source, &findings);
         report_errors(on_error, name, queue);
     }
 }

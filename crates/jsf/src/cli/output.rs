@@ -39,13 +39,15 @@ impl Outcome {
     /// every job, or failed under `--on-error fail`.
     pub(crate) fn of_answer(answer: &impl Answer) -> Self {
         let mut is_fine = true;
-        for (_, queue, checked) in answer.rankings() {
+        for (given, queue) in answer.rankings() {
             let ranking = &queue.ranking;
             let jobs = ranking.scores().count();
             // a script would take it for a formula that works
             let all_fail = jobs > 0 && ranking.error_count() == jobs;
-            let mut in_text = checked.text_findings.iter();
-            let has_errors = in_text.any(|found| found.severity == Severity::Error);
+            let findings = given.findings_in(queue);
+            let has_errors = findings
+                .iter()
+                .any(|found| found.severity == Severity::Error);
             is_fine &= ranking.failure().is_none() && !all_fail && !has_errors;
         }
         Self::fine_if(is_fine)

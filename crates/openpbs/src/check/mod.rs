@@ -146,10 +146,6 @@ pub struct Checked {
     /// Whether the site runs Slurm, which has weights and no formula to set.
     #[serde(skip)]
     pub runs_slurm: bool,
-    /// Those of the findings that are about the text of the formula and its names, whatever the values
-    /// and the queue are.
-    #[serde(skip)]
-    pub text_findings: Vec<Diagnostic>,
 }
 
 /// How many jobs a formula was evaluated for.
@@ -233,7 +229,6 @@ impl Checked {
             findings: Vec::new(),
             warnings: Vec::new(),
             runs_slurm: site.runs_slurm,
-            text_findings: Vec::new(),
             guessed_types: Vec::new(),
             rates: Vec::new(),
         }
@@ -279,7 +274,6 @@ impl Checked {
     ) -> Self {
         let (text, expr) = (submitted.text(), formula.expr());
         let mut findings = jsf_lint::lint(expr, schema);
-        let text_findings = submitted.in_source(findings.clone());
         let compiled = formula.compile(schema).ok();
         let program = compiled.as_ref();
         let compile_error = program.and_then(compile_error);
@@ -343,7 +337,6 @@ impl Checked {
                 .queue
                 .map(|queue| JobCounts::new(&queue, site.threshold)),
             findings,
-            text_findings,
             ..Self::refused(submitted, validation, schema, site)
         }
     }

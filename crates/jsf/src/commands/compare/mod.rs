@@ -226,12 +226,9 @@ impl Serialize for CompareAnswer {
 }
 
 impl Answer for CompareAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
         let OldNew { old, new } = &self.compared.sides;
-        let mut rankings = vec![
-            (&self.given.old, old, &self.checked.old),
-            (&self.given.new, new, &self.checked.new),
-        ];
+        let mut rankings = vec![(&self.given.old, old), (&self.given.new, new)];
         if self.is_one {
             rankings.truncate(1);
         }

@@ -119,10 +119,10 @@ impl Serialize for CycleAnswer {
 }
 
 impl Answer for CycleAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
         // without a formula nothing fails
         match &self.formula {
-            Some((given, checked)) => vec![(given, &self.cycle.ranked, checked)],
+            Some((given, _)) => vec![(given, &self.cycle.ranked)],
             None => Vec::new(),
         }
     }

@@ -10,7 +10,6 @@ use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{Consequence, ScoreError, SummandAgreement};
 use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
-use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
     Against, Cause, ExplainedInput, Explanation, Means, Neighbour, RankReached, RankedQueue,
@@ -32,8 +31,8 @@ use crate::view::words::{
 };
 
 impl Answer for ExplainAnswer<'_> {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
-        vec![(&self.given, &self.queue, &self.checked)]
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+        vec![(&self.given, &self.queue)]
     }
 
     fn document(&self) -> Document<'_> {

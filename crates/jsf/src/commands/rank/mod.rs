@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::iter;
+use std::sync::OnceLock;
 
 use job_sort_formula::diagnostic::{Message, Need, Span};
 use job_sort_formula::formula::program::{Program, Summand};
@@ -31,7 +32,8 @@ use crate::questions::{
 use crate::view::words::clock_time;
 
 /// A ranking, ready to be written.
-pub struct RankAnswer {
+pub struct RankAnswer<'a> {
+    site: &'a Site,
     question: RankQuestion,
     /// The formula.
     pub given: GivenFormula,
@@ -50,17 +52,17 @@ pub struct RankAnswer {
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue, for
     /// a page.
     groups: Option<Comparison>,
-    /// What becomes of the formula.
-    pub(crate) checked: Checked,
+    /// Made when it is asked for, as lines for programs do without it.
+    checked: OnceLock<Checked>,
 }
 
-impl RankAnswer {
+impl<'a> RankAnswer<'a> {
     /// Ranks the queue of a site.
     ///
     /// # Errors
     /// The jobs cannot be read, the formula is not arithmetic, or none of the jobs to show exists.
     pub fn new(
-        site: &Site,
+        site: &'a Site,
         given: GivenFormula,
         question: RankQuestion,
         warnings: &mut Warnings,
@@ -99,18 +101,6 @@ impl RankAnswer {
         for (place, &row) in queue.ranking.order().iter().enumerate() {
             ranks[row] = place + 1;
         }
-        let mut checked = site.check_ranked(&given.submitted, &queue);
-        // with a filter, what is found in jobs that are not shown is no finding
-        if !question.filter().is_empty() {
-            let mut is_shown = vec![false; queue.table.len()];
-            for &row in &rows {
-                is_shown[row] = true;
-            }
-            let shown = error_findings_of(&queue.table, &queue.ranking, |row| is_shown[row]);
-            let findings = &mut checked.findings;
-            findings.retain(|found| !FAILURE_CODES.contains(&found.code));
-            findings.extend(given.submitted.in_source(shown));
-        }
         Ok(Self {
             ranks,
             not_considered: queue.not_considered.iter().copied().collect(),
@@ -121,10 +111,31 @@ impl RankAnswer {
                 let side = queue.compared();
                 Comparison::new(&side, &side)
             }),
-            checked,
+            checked: OnceLock::new(),
+            site,
             question,
             given,
             queue,
+        })
+    }
+
+    /// What becomes of the formula. With a filter, what is found in jobs that are not shown is no
+    /// finding.
+    pub(crate) fn checked(&self) -> &Checked {
+        self.checked.get_or_init(|| {
+            let queue = &self.queue;
+            let mut checked = self.site.check_ranked(&self.given.submitted, queue);
+            if !self.question.filter().is_empty() {
+                let mut is_shown = vec![false; queue.table.len()];
+                for &row in &self.rows {
+                    is_shown[row] = true;
+                }
+                let shown = error_findings_of(&queue.table, &queue.ranking, |row| is_shown[row]);
+                let findings = &mut checked.findings;
+                findings.retain(|found| !FAILURE_CODES.contains(&found.code));
+                findings.extend(self.given.submitted.in_source(shown));
+            }
+            checked
         })
     }
 
@@ -288,7 +299,7 @@ impl RankAnswer {
     }
 }
 
-impl Serialize for RankAnswer {
+impl Serialize for RankAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let answer = object! {
             formula: self.given.text(),

@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use job_sort_formula::rank::SummandAgreement;
 use job_sort_formula::rank::explain::nearest_double;
 use jsf_openpbs::amounts;
-use jsf_openpbs::check::Checked;
 use jsf_site::RankedQueue;
 
 use crate::answers::{Answer, CsvText, Format, GivenFormula};
@@ -19,9 +18,9 @@ use crate::view::findings::{brief_findings, drawn_findings, verdict_sentence};
 use crate::view::sections::{decides_fact, group_sections, rule_facts, summand_columns};
 use crate::view::words::{count, grouped_count, grouped_number, significant, state_words};
 
-impl Answer for RankAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
-        vec![(&self.given, &self.queue, &self.checked)]
+impl Answer for RankAnswer<'_> {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+        vec![(&self.given, &self.queue)]
     }
 
     fn shows_findings(&self) -> bool {
@@ -31,7 +30,7 @@ impl Answer for RankAnswer {
     fn document(&self) -> Document<'_> {
         let decides = self.queue.decides();
         let text = self.given.text();
-        let checked = &self.checked;
+        let checked = self.checked();
         let mut sections = vec![Section::formulas(text, text)];
         sections.extend(brief_findings(checked, None));
         sections.extend(drawn_findings(&self.given.source, &checked.findings));
@@ -67,10 +66,10 @@ impl Answer for RankAnswer {
     }
 }
 
-impl RankAnswer {
+impl RankAnswer<'_> {
     /// The verdict on the formula, then which job is first, then how many jobs are ranked.
     fn headline(&self) -> String {
-        let checked = &self.checked;
+        let checked = self.checked();
         let verdict = verdict_sentence(checked, "the formula");
         if !checked.verdict.has_effect() {
             return verdict.unwrap_or_default();

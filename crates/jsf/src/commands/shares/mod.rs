@@ -13,7 +13,6 @@ use job_sort_formula::fairshare::{
     AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares,
 };
 use jsf_openpbs::amounts::parse_duration;
-use jsf_openpbs::check::Checked;
 use jsf_site::{
     ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, SiteError,
     UsageChange,
@@ -277,9 +276,8 @@ pub struct SharesAnswer {
     pub(crate) is_of_others: bool,
     /// The policies in the order in which they are asked for.
     pub(crate) policies: Vec<PolicyShares>,
-    /// The formula that gives the jobs their places, these before and after the assumed usage, and
-    /// what becomes of the formula.
-    pub(crate) places: Option<(GivenFormula, ComparedQueue, Checked)>,
+    /// The formula that gives the jobs their places, and these before and after the assumed usage.
+    pub(crate) places: Option<(GivenFormula, ComparedQueue)>,
 }
 
 impl SharesAnswer {
@@ -349,7 +347,7 @@ impl SharesAnswer {
                 assumed: assumptions(&self.question.assumed.changes),
                 changes: Each(|| view.changes().map(|change| changed_node(view, change))),
                 #[serde(flatten)]
-                places: places.map(|(given, queue, _)| object! { places: places_won(given, queue) }),
+                places: places.map(|(given, queue)| object! { places: places_won(given, queue) }),
             });
         }
         object! {
@@ -395,7 +393,7 @@ fn places_of_jobs(
     formula: Option<GivenFormula>,
     request: &SharesRequest,
     warnings: &mut Warnings,
-) -> Result<(GivenFormula, ComparedQueue, Checked), AnswerError> {
+) -> Result<(GivenFormula, ComparedQueue), AnswerError> {
     let given = match formula {
         Some(given) => given,
         None => {
@@ -407,8 +405,7 @@ fn places_of_jobs(
     let places = site.places(given.parsed()?, request);
     let places = places.map_err(|error| given.refused(error, site))?;
     warnings.add(places.warnings.clone());
-    let checked = site.check_ranked(&given.submitted, &places.sides.new);
-    Ok((given, places, checked))
+    Ok((given, places))
 }
 
 /// One document, or a list of them under `policies`.

@@ -6,7 +6,6 @@ use std::iter;
 
 use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::rank::JobMove;
-use jsf_openpbs::check::Checked;
 use jsf_openpbs::files::fairshare_files::UNKNOWN_GROUP;
 use jsf_openpbs::pbs_tree::MIN_USAGE;
 use jsf_site::{ComparedQueue, RankedQueue};
@@ -36,9 +35,9 @@ const MOST_NAMED: usize = 5;
 const LEAST_SHOWN: f64 = 5e-7;
 
 impl Answer for SharesAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
         match &self.places {
-            Some((given, queue, checked)) => vec![(given, &queue.sides.new, checked)],
+            Some((given, queue)) => vec![(given, &queue.sides.new)],
             None => Vec::new(),
         }
     }
@@ -73,7 +72,7 @@ impl Answer for SharesAnswer {
         sections.push(tree_section(first.assessed));
         if is_assumed {
             sections.extend(views.iter().filter_map(changes_section));
-            if let Some((given, queue, _)) = &self.places {
+            if let Some((given, queue)) = &self.places {
                 sections.extend(places_sections(given, queue));
             }
         } else {
@@ -168,7 +167,7 @@ fn assumed_headline(
     if clauses.is_empty() {
         clauses.push("no factor is known to change".to_owned());
     }
-    if let Some((_, queue, _)) = &answer.places {
+    if let Some((_, queue)) = &answer.places {
         let moved = grouped_number(moved_jobs(queue).len());
         let all = grouped_count(queue.comparison.moves().len(), "job");
         clauses.push(format!("{moved} of {all} moved"));

@@ -10,7 +10,6 @@ use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::SEARCH_WORK;
 use jsf_openpbs::amounts::{NumberMode, parse_duration};
-use jsf_openpbs::check::Checked;
 use jsf_site::{JobTrajectory, RankRequest, RankedQueue, Site, Trajectory};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -32,8 +31,6 @@ pub struct TrajectoryAnswer {
     pub given: GivenFormula,
     /// The ranked queue.
     pub queue: RankedQueue,
-    /// What becomes of the formula.
-    checked: Checked,
     /// What is written.
     trajectory: Trajectory,
 }
@@ -81,7 +78,6 @@ impl TrajectoryAnswer {
             }
         }
         Ok(Self {
-            checked: site.check_ranked(&given.submitted, &queue),
             given,
             queue,
             trajectory,
@@ -176,8 +172,8 @@ impl Serialize for TrajectoryAnswer {
 }
 
 impl Answer for TrajectoryAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue, &Checked)> {
-        vec![(&self.given, &self.queue, &self.checked)]
+    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+        vec![(&self.given, &self.queue)]
     }
 
     fn document(&self) -> Document<'_> {
