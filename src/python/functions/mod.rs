@@ -75,7 +75,6 @@ pub(super) fn call_bound(
 ) -> Result<Value, Raised> {
     use Function as F;
     let (version, work) = (python.version, &python.work);
-    let truth = |holds| Ok(Value::Bool(holds));
     let float = match (function, slots) {
         (F::Max | F::Min, [key, default, ..]) => {
             return extreme(function, values, [key, default], python);
@@ -85,7 +84,7 @@ pub(super) fn call_bound(
         (F::Lcm, _) => return fold(values, Value::Int(1), lcm, work),
         (F::Hypot, _) => aggregates::hypot(values, version),
         // types are called without arguments, too
-        (F::Bool, [x, ..]) => return truth(x.is_some_and(Value::truth)),
+        (F::Bool, [x, ..]) => return boolean(x.is_some_and(Value::truth)),
         (F::Float, [x, ..]) => x.map_or(Ok(0.0), aggregates::to_float),
         (F::Int, [x, base, ..]) => return aggregates::int(x, base),
         (F::Abs, [Some(x), ..]) => return aggregates::abs(x),
@@ -95,8 +94,8 @@ pub(super) fn call_bound(
             let start = start.cloned().unwrap_or(Value::Int(1));
             return accumulate(items, start, BinaryOperator::Multiply, python);
         }
-        (F::All, [Some(x), ..]) => return truth(x.iterable_argument()?.iter().all(Value::truth)),
-        (F::Any, [Some(x), ..]) => return truth(x.iterable_argument()?.iter().any(Value::truth)),
+        (F::All, [Some(x), ..]) => return boolean(x.iterable_argument()?.iter().all(Value::truth)),
+        (F::Any, [Some(x), ..]) => return boolean(x.iterable_argument()?.iter().any(Value::truth)),
         // no overflow: a `Vec` has at most `isize::MAX` items
         (F::Len, [Some(x), ..]) => return Ok(Value::Int(x.length()? as i64)),
         (F::Ceil, [Some(x), ..]) => return aggregates::to_integer(x, f64::ceil),
@@ -109,9 +108,9 @@ pub(super) fn call_bound(
         (F::Isqrt, [Some(x), ..]) => return isqrt(x, work),
         (F::Divmod, [Some(x), Some(y), ..]) => return aggregates::divmod(x, y, work),
         (F::Sumprod, [Some(x), Some(y), ..]) => return aggregates::sumprod(x, y, work),
-        (F::Isfinite, [Some(x), ..]) => return truth(x.math_argument()?.is_finite()),
-        (F::Isinf, [Some(x), ..]) => return truth(x.math_argument()?.is_infinite()),
-        (F::Isnan, [Some(x), ..]) => return truth(x.math_argument()?.is_nan()),
+        (F::Isfinite, [Some(x), ..]) => return boolean(x.math_argument()?.is_finite()),
+        (F::Isinf, [Some(x), ..]) => return boolean(x.math_argument()?.is_infinite()),
+        (F::Isnan, [Some(x), ..]) => return boolean(x.math_argument()?.is_nan()),
         (F::Isclose, [Some(a), Some(b), relative, absolute]) => {
             return float::isclose(a, b, relative, absolute);
         }
@@ -142,6 +141,10 @@ pub(super) fn call_bound(
         _ => Err(Raised::new(ErrorKind::Limit, "no arguments")),
     };
     float.map(Value::Float)
+}
+
+fn boolean(holds: bool) -> Result<Value, Raised> {
+    Ok(Value::Bool(holds))
 }
 
 /// The error of `trunc` or `round` for what is no number.

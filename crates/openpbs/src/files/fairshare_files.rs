@@ -167,13 +167,13 @@ fn parse_line(
             ..rejected(fault)
         });
     };
-    let not_whole = |field: &str, text| {
-        let text = name_text(text);
-        rejected(format!("the {field} `{text}` is not a whole number"))
-    };
-    let given = whole_long(shares).ok_or_else(|| not_whole("shares", shares))?;
-    let cgroup = whole_int(cgroup).ok_or_else(|| not_whole("cgroup", cgroup))?;
+    let given = whole_long(shares).ok_or_else(|| rejected(not_whole("shares", shares)))?;
+    let cgroup = whole_int(cgroup).ok_or_else(|| rejected(not_whole("cgroup", cgroup)))?;
     Ok((entity(&name, cgroup, parent, given as i32), given))
+}
+
+fn not_whole(field: &str, text: &[u8]) -> String {
+    format!("the {field} `{}` is not a whole number", name_text(text))
 }
 
 /// The daemon ignores a file whose last decay is at this time or earlier, except at 0: 1 January

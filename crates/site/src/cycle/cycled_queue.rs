@@ -382,7 +382,6 @@ fn uncertain_clock(cycle: &CycleJobs, request: &CycleRequest<'_>, site: &Site) -
     if cycle.clock.is_known() {
         return None;
     }
-    let is_on_clock = |time: Option<Time>| matches!(time, Some(Time::Wall(_)));
     let mut uncertain = Vec::new();
     if cycle.jobs.iter().any(|job| is_on_clock(job.stime)) {
         uncertain.push("start times of running jobs");
@@ -407,6 +406,11 @@ fn uncertain_clock(cycle: &CycleJobs, request: &CycleRequest<'_>, site: &Site) -
         "the time zone is not known and taken to be UTC, so these may be off by hours: {times}"
     );
     Some(found.into())
+}
+
+/// Whether a time is that of the clock of qstat's host.
+fn is_on_clock(time: Option<Time>) -> bool {
+    matches!(time, Some(Time::Wall(_)))
 }
 
 /// The most cycles that are run to estimate when a job starts.

@@ -485,7 +485,7 @@ impl FileWarnings {
 pub fn in_file(name: &str, messages: impl IntoIterator<Item = impl ToString>) -> Vec<Message> {
     let messages = messages.into_iter().map(|message| message.to_string());
     let mut in_file = Vec::new();
-    // the file's name also stands before the line that says how many more there are
+    // limited here, so that the line that says how many more there are names the file, too
     for message in limit_each_kind(messages) {
         in_file.push(format!("`{name}`: {message}").into());
     }

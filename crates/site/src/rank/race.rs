@@ -1,6 +1,6 @@
 //! A job in its race with those that it competes with: how long it waits for a rank, how one of its
-//! inputs changes for it, and how values and ranks change while all jobs wait, with who overtakes
-//! whom: exactly, at whole steps.
+//! inputs changes for it, and how values and ranks change while all jobs wait, and which jobs
+//! overtake which: exactly, at whole steps.
 //!
 //! In: the scores of the job and of its competitors, see [`Sweep`]. Where bounds of the scores decide
 //! the order over a range of steps, the range is not evaluated step by step; any other range is halved
