@@ -314,3 +314,16 @@ fn a_cycle_on_processors_alone_names_what_it_does_not_count() {
         );
     }
 }
+
+#[test]
+fn a_warning_is_said_where_nothing_else_is_written() {
+    let site = ["--site", SITE];
+    for command in [
+        // no command is printed for a formula with an error, and of a running job nothing is shown
+        &["check", "--qmgr", "fairshare_factor+1/0"][..],
+        &["trajectory", "fairshare_factor", "--job", "184148.kestrel"],
+    ] {
+        let said = stderr(&jsf(&[command, &site].concat()));
+        assert!(said.contains(SENTENCE), "{command:?}: {said}");
+    }
+}
