@@ -95,17 +95,17 @@ impl<'a> JsonReader<'a> {
             };
             match meaning {
                 JobKey::Unused => scanner.skip_value()?,
-                // at once while no other amount waits: of a key that is given again the last counts; a
-                // cycle needs the list of all
-                JobKey::Resource(resource)
+                JobKey::Resource(resource) => {
+                    // at once while no other amount waits: of a key that is given again the last
+                    // counts; a cycle needs the list of all
                     if !self.converter.options.cycle_jobs
                         && job.resources.is_empty()
                         && let Some(column) = self.converter.small_column(resource)
-                        && let Some(integer) = scanner.small_integer() =>
-                {
-                    self.converter.put_small(resource, column, integer);
-                }
-                JobKey::Resource(resource) => {
+                        && let Some(integer) = scanner.small_integer()
+                    {
+                        self.converter.put_small(resource, column, integer);
+                        continue;
+                    }
                     let scalar = scanner.scalar()?;
                     if !scalar.is_null() {
                         push_entry(&mut job.resources, resource, scalar);
