@@ -198,7 +198,7 @@ SEEDS = {
     "slurm_conf": "examples/slurm/slurm.conf",
     "formula_file": "examples/formulas/*.txt examples/site/sched_priv/sched_formula tests/golden/openpbs/qstat/*server*",
     "workload": "examples/site/accounting.gz tests/golden/simulate/w*.swf",
-    "goals": "examples/goals.toml examples/distributed/fit_goals.toml",
+    "goals": "examples/goals.toml",
     "log": "examples/site/sched.log",
 }
 TEXTS = {
