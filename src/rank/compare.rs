@@ -485,12 +485,10 @@ fn rows_not_in(rows: &[u32], others: &[u32]) -> Vec<u32> {
     missing
 }
 
-/// The rank of each row, from 1; 0 for a row that is not considered.
+/// The rank of each row of the table, which may have other rows than were ranked.
 fn ranks(side: &ComparedRanking<'_>) -> Vec<u32> {
-    let mut ranks = vec![0; side.table.len()];
-    for (&row, rank) in side.ranking.order().iter().zip(1..) {
-        ranks[row] = rank;
-    }
+    let mut ranks = side.ranking.ranks();
+    ranks.resize(side.table.len(), 0);
     ranks
 }
 

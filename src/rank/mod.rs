@@ -138,6 +138,15 @@ impl Ranking {
         &self.order
     }
 
+    /// By row the rank of its job, from 1; 0 for a row that is not in the order.
+    pub fn ranks(&self) -> Vec<u32> {
+        let mut ranks = vec![0; self.scores.len()];
+        for (&row, rank) in self.order.iter().zip(1..) {
+            ranks[row] = rank;
+        }
+        ranks
+    }
+
     /// The number of adjacent pairs in the order whose values are equal, so that the formula does
     /// not order them.
     pub fn ties(&self) -> usize {

@@ -12,7 +12,6 @@ use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use job_sort_formula::{Job, JobTable, Program};
 use jsf_ingest::{NativeJob, ReadOptions, read_jobs};
-use jsf_openpbs::AmountSource;
 use jsf_openpbs::amounts::parse_duration;
 use serde_json::{Number, Value};
 
@@ -233,11 +232,6 @@ impl Site {
             }
         }
         Ok(())
-    }
-
-    pub(crate) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
-        let numbers = self.options.numbers;
-        numbers.amount(text, kind, AmountSource::Server)?.to_f64()
     }
 }
 

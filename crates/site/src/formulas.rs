@@ -1,22 +1,28 @@
-//! The formulas of a site: the documents that have them, or describe the server, its queues or its
-//! resources, each of which is read, recognised and parsed once; the text of each formula, what it
-//! was read from, and where it stands there.
+//! The formulas of a site: which of its documents have one, and which of them is in force; the text of
+//! each, what it was read from, and where it stands there.
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use job_sort_formula::Span;
-use job_sort_formula::diagnostic::Message;
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::Expr;
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{Formula, Span};
 use jsf_ingest::FileKind;
-use jsf_json::decode_utf8;
-use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted};
-use jsf_openpbs::files::server::{SourceFormula, is_resource_name, scheduler_of_partition};
-use jsf_openpbs::{FormulaSubmission, NumberMode, Objects};
+use jsf_json::{clipped, decode_utf8};
+use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted, sets_only_formulas};
+use jsf_openpbs::files::objects::{DEFAULT, repeated};
+use jsf_openpbs::files::server::{
+    SourceFormula, add_resources, listed_schedulers, scheduler_of_partition,
+};
+use jsf_openpbs::{FormulaSubmission, NumberMode, Queues};
+use jsf_words::quoted_list;
 
-use crate::files::file_source::unquoted;
-use crate::{FileSource, Role, SiteError};
+use crate::files::decompression::unquoted;
+use crate::settings::{SiteDocument, parsed};
+use crate::{FileSource, Role, Site, SiteError, SiteFiles};
 
 /// In how many places a document is searched for a formula.
 const MAX_STARTS: usize = 1000;
@@ -172,16 +178,196 @@ pub struct SiteFormulas {
     pub all: Vec<FormulaText>,
 }
 
-impl SiteFormulas {
-    /// Adds what a document of the server or the scheduler has, which is in force if no document
-    /// before has a formula.
-    pub fn add(&mut self, formula: Result<FormulaText, Message>) {
+impl Site {
+    /// The formula by which the jobs are ranked unless another one is named: that of the file that
+    /// was given for it ([`Role::Formula`]), else the one in force.
+    ///
+    /// # Errors
+    /// The site has neither, or the file cannot be read.
+    pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
+        let SiteFormulas {
+            given, in_force, ..
+        } = &self.formulas;
+        match given.as_ref().or(in_force.as_ref()) {
+            Some(formula) => formula.clone().map_err(SiteError::Content),
+            None => Err(SiteError::missing("no formula: ", Need::Formula)),
+        }
+    }
+
+    /// The formula in force, even if another was given: the server's, else that in
+    /// `sched_priv/sched_formula`. `None` if the site has neither, or the file cannot be read.
+    pub fn formula_in_force(&self) -> Option<FormulaText> {
+        self.formulas.in_force.as_ref()?.as_ref().ok().cloned()
+    }
+
+    /// Finds the formulas, and the scheduler whose formula is given.
+    pub(crate) fn read_formulas(
+        &mut self,
+        files: &SiteFiles,
+        documents: &[SiteDocument<'_>],
+    ) -> Result<(), SiteError> {
+        let partition = files.partition.as_deref();
+        let given = parsed(documents, files.all(Role::Formula)).first().copied();
+        if let Some(document) = given {
+            // that of the partition's scheduler, if the document has one
+            let own = partition.and_then(|name| FormulaText::of_partition(document, name));
+            let formula = match own {
+                Some(formula) => Ok(formula),
+                None => FormulaText::of_document(document, true),
+            };
+            self.add_names_from_formula_file(document, formula.as_ref().ok())?;
+            if let Ok(formula) = &formula {
+                self.formulas.all.push(formula.clone());
+            }
+            self.formulas.given = Some(formula);
+        }
+        for document in parsed(documents, files.all(Role::Server)) {
+            match partition {
+                Some(partition) => {
+                    if let Some(formula) = FormulaText::of_partition(document, partition) {
+                        self.add_in_use(Ok(formula));
+                    }
+                }
+                // the formula of the server is that of the default scheduler
+                None => self.add_in_use(FormulaText::of_document(document, false)),
+            }
+        }
+        for document in parsed(documents, files.all(Role::SchedFormula)) {
+            self.add_in_use(FormulaText::of_document(document, false));
+        }
+        match partition {
+            Some(partition) => self.require_partition(partition),
+            None => {
+                let mut with_formulas = Vec::from_iter(given);
+                with_formulas.extend(parsed(documents, files.all(Role::Server)));
+                self.choose_scheduler(given, &with_formulas);
+                Ok(())
+            }
+        }
+    }
+
+    /// If the file of the formula describes a server, adds the names that it lists; if the server
+    /// wrote it, those in its formula. Nothing else of it is used.
+    fn add_names_from_formula_file(
+        &mut self,
+        document: &SiteDocument<'_>,
+        formula: Option<&FormulaText>,
+    ) -> Result<(), SiteError> {
+        let SiteDocument { name, objects, .. } = document;
+        let mut repeated = repeated(objects);
+        repeated.retain(|what| what.ends_with(".job_sort_formula"));
+        self.warn_of_repeated(name, &repeated)?;
+        if document.is_of_server() {
+            add_resources(name, objects, &mut self.schema);
+            Queues::read(name, objects)?.add_seen_to(&mut self.schema);
+        }
+        if let Some(formula) = formula
+            && (document.is_of_server() || document.kind == FileKind::SchedFormula)
+        {
+            let added = self.add_formula_names(formula);
+            if document.kind == FileKind::Qmgr
+                && sets_only_formulas(objects.text)
+                && !added.is_empty()
+            {
+                self.warnings.of_files.push(format!(
+                    "`{name}` sets a formula with {}, which nothing else declares and which is taken as known to the server: to check a \
+                     formula that is still to be set, give the formula alone",
+                    quoted_list(&added)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a document of the server or the scheduler has: a formula that the server has
+    /// accepted, with its names, so that PBS knows them. It is in force if no document before has a
+    /// formula; warns if it is another one.
+    fn add_in_use(&mut self, formula: Result<FormulaText, Message>) {
         if let Ok(formula) = &formula {
-            self.all.push(formula.clone());
+            let text = formula.all_lines();
+            if let Some(Ok(used)) = &self.formulas.in_force
+                && used.all_lines().trim() != text.trim()
+            {
+                let (first, other) = (&used.origin, &formula.origin);
+                self.warnings.of_files.push(format!(
+                    "`{first}` and `{other}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you give \
+                     a formula",
+                    clipped(&used.all_lines()),
+                    clipped(&text)
+                ));
+            }
+            self.add_formula_names(formula);
+            self.formulas.all.push(formula.clone());
         }
-        if self.in_force.is_none() || (formula.is_ok() && matches!(self.in_force, Some(Err(_)))) {
-            self.in_force = Some(formula);
+        let in_force = &mut self.formulas.in_force;
+        if in_force.is_none() || formula.is_ok() && matches!(in_force, Some(Err(_))) {
+            *in_force = Some(formula);
         }
+    }
+
+    /// Warns about the formulas of other schedulers in the documents, and keeps the partition of
+    /// the scheduler whose formula is given.
+    fn choose_scheduler(
+        &mut self,
+        given: Option<&SiteDocument<'_>>,
+        documents: &[&SiteDocument<'_>],
+    ) {
+        for document in documents {
+            if document.kind != FileKind::Qmgr {
+                continue;
+            }
+            let SiteDocument { name, objects, .. } = document;
+            let server_formula = SourceFormula::of_server(objects);
+            let mut schedulers = listed_schedulers(objects);
+            schedulers.retain(|scheduler| scheduler.formula.is_some());
+            let is_given = matches!(given, Some(given) if given.source == document.source);
+            let is_used = is_given && server_formula.is_none() && schedulers.len() == 1;
+            for scheduler in &schedulers {
+                let formula = scheduler
+                    .formula
+                    .as_ref()
+                    .map_or("", |formula| &formula.text);
+                let shown = clipped(formula);
+                if scheduler.name != DEFAULT {
+                    let consequence = if is_used {
+                        "it is used here, as the only one"
+                    } else {
+                        "it is not used here: all other jobs belong to the default scheduler"
+                    };
+                    let of_whom = &scheduler.name;
+                    self.warnings.of_files.push(format!(
+                        "`{name}`: the formula `{shown}` is that of the scheduler `{of_whom}`; {consequence}"
+                    ));
+                    if is_used {
+                        self.partition.clone_from(&scheduler.partition);
+                    }
+                } else if let Some(used) = &server_formula
+                    && used.text != formula
+                {
+                    let used = clipped(&used.text);
+                    self.warnings.of_files.push(format!(
+                        "`{name}` has the formula `{used}` of the server, which is used, and `{shown}` of the default scheduler: \
+                         a server accepts only one (error 15226)"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Adds the names in a formula that the server or the scheduler wrote. Returns those that
+    /// nothing declares.
+    fn add_formula_names(&mut self, formula: &FormulaText) -> Vec<String> {
+        let Ok(formula) = Formula::parse(&formula.all_lines()) else {
+            return Vec::new();
+        };
+        let mut added = Vec::new();
+        for name in formula.names() {
+            if let Resolution::Undefined = Resolution::from_schema(name, &self.schema) {
+                self.schema.add_seen(name, InputType::Float);
+                added.push(name.to_owned());
+            }
+        }
+        added
     }
 }
 
@@ -288,73 +474,6 @@ fn after_escape(text: &str, character: char) -> Option<&str> {
         }
     }
     None
-}
-
-/// A document of the site, parsed once.
-#[derive(Debug)]
-pub struct SiteDocument<'d> {
-    pub source: &'d FileSource,
-    /// Its name in messages.
-    pub name: String,
-    pub kind: FileKind,
-    pub objects: Objects<'d>,
-}
-
-impl<'d> SiteDocument<'d> {
-    /// The document with this text, which was recognised as one of a kind.
-    pub fn new(source: &'d FileSource, kind: FileKind, text: &'d str) -> Self {
-        let is_resourcedef =
-            kind == FileKind::ResourceDef || kind == FileKind::Text && is_list_of_names(text);
-        Self {
-            source,
-            name: source.name(),
-            kind,
-            objects: if is_resourcedef {
-                Objects::read_resourcedef(text)
-            } else {
-                Objects::read(text)
-            },
-        }
-    }
-
-    /// Refuses a document of a kind that the role does not accept.
-    pub fn require(&self, role: Role) -> Result<(), SiteError> {
-        let text = self.objects.text.as_bytes();
-        role.require(self.kind, &self.name, text)
-    }
-
-    /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
-    pub fn is_of_server(&self) -> bool {
-        matches!(self.kind, FileKind::Server | FileKind::Qmgr)
-    }
-}
-
-/// Whether a text may be a `resourcedef` that only lists names.
-fn is_list_of_names(text: &str) -> bool {
-    for line in text.trim_start_matches('\u{feff}').lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let is_comment_or_name = match *words {
-            [] => true,
-            [word] => word.starts_with('#') || is_resource_name(word),
-            _ => false,
-        };
-        if !is_comment_or_name {
-            return false;
-        }
-    }
-    true
-}
-
-/// The documents of these files.
-pub fn parsed<'d>(
-    documents: &'d [SiteDocument<'d>],
-    sources: &[FileSource],
-) -> Vec<&'d SiteDocument<'d>> {
-    let mut parsed = Vec::new();
-    for source in sources {
-        parsed.extend(documents.iter().find(|document| document.source == source));
-    }
-    parsed
 }
 
 #[cfg(test)]

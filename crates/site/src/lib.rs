@@ -15,7 +15,7 @@ mod files;
 mod formulas;
 mod log_replay;
 mod policy;
-mod printed_priorities;
+mod printed_numbers;
 mod rank;
 mod settings;
 mod simulation;
@@ -23,6 +23,7 @@ mod site_jobs;
 mod site_tree;
 mod slurm_queue;
 mod translation;
+mod warnings;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,10 +37,10 @@ pub use cycle::{
     WaitingJob,
 };
 pub use described_job::DescribedJob;
-pub use files::SiteFiles;
 pub use files::file_role::Role;
 pub use files::file_source::{FileSource, is_stdin};
 pub use files::site_bundle::SiteBundle;
+pub use files::site_files::SiteFiles;
 pub use formulas::FormulaText;
 pub use log_replay::LogReplay;
 pub use policy::{PolicyName, PolicySettings, PolicyShares, SharesRequest, UsageChange};
@@ -53,7 +54,6 @@ pub use simulation::{Processors, SimulatedQueue, SimulationOptions, StartingUsag
 pub use site_jobs::SiteJobs;
 pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
 
-use files::FileWarnings;
 use formulas::SiteFormulas;
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::{PolicyRules, Release};
@@ -61,11 +61,12 @@ use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::{OnError, PythonVersion, Schema, SyntaxError};
 use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::{Nodes, NumberMode, Objects, Queues, SchedConfig};
-use policy::{PolicySelection, compare_with_printed, follow_first_cycle};
-use settings::{ServerPython, defaults_assumed};
+use policy::PolicySelection;
+use settings::ServerPython;
 use site_jobs::LastJobs;
 use site_tree::SiteTree;
-use slurm_queue::{SlurmQueue, different_clusters};
+use slurm_queue::SlurmQueue;
+use warnings::SiteWarnings;
 
 /// The rules that apply to a site. The default is what the OpenPBS daemon does.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -151,9 +152,8 @@ impl Site {
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, options: SiteOptions) -> Result<Self, SiteError> {
         let files = files.with_scheduler_files()?.kept()?;
-        if let Some(queue) = files.first(Role::Queue) {
-            queue.check(Role::Queue)?;
-        }
+        let jobs = files.first(Role::Queue);
+        let jobs = jobs.map(|jobs| jobs.check(Role::Queue)).transpose()?;
         let mut site = Self {
             options,
             schema: Schema::openpbs(),
@@ -161,138 +161,17 @@ impl Site {
             ..Self::default()
         };
         site.warn_of_files(&files)?;
+        // settings.rs, formulas.rs: the server, its queues and resources, and the formulas
         site.read_documents(&files)?;
         site.read_sched_config(&files)?;
-        let conf = files
-            .first(Role::SlurmConf)
-            .map(FileSource::read_slurm_conf)
-            .transpose()?;
-        let slurm = SlurmQueue::read(&files, conf.as_ref(), options.at)?;
-        let in_force = &mut site.formulas.in_force;
-        if let Some(slurm) = &slurm {
-            slurm.add_names_to(&mut site.schema);
-            in_force.get_or_insert(Ok(slurm.text.clone()));
-        } else if let Some(conf) = &conf
-            && !files.has(Role::Queue)
-            && !conf.priority.is_without_weights()
-        {
-            site.schema.add_slurm([]);
-            let priority = FormulaText::new(conf.priority.formula(false))?;
-            in_force.get_or_insert(Ok(priority));
-        }
-        // slurmctld computes with doubles
-        let has_conf_alone = conf.is_some() && !files.has(Role::Queue) && !files.are_of_openpbs();
-        if options.numbers == NumberMode::OpenPbs && (slurm.is_some() || has_conf_alone) {
-            site.options.numbers = NumberMode::Exact;
-        }
-        let SiteWarnings {
-            of_order,
-            of_shares,
-            ..
-        } = &mut site.warnings;
-        let mut clusters: Vec<(String, String)> = Vec::new();
-        if let Some(conf) = &conf {
-            of_shares.extend(conf.warnings.clone());
-            if let Some(source) = files.first(Role::SlurmConf)
-                && let Some(cluster) = conf.value("ClusterName")
-            {
-                clusters.push((source.name(), cluster.to_owned()));
-            }
-        }
-        if let Some(slurm) = &slurm {
-            of_order.all.extend_from_slice(&slurm.warnings);
-            clusters.extend_from_slice(&slurm.clusters);
-        }
-        let tree = SiteTree::read(&files, &site.config, of_shares)?;
-        let (mut origin, mut written_by) = (None, None);
-        if let Some(tree) = &tree {
-            clusters.extend(tree.cluster());
-            origin = tree.origin;
-            written_by = tree.document.release;
-        }
-        of_order.all.extend(different_clusters(&clusters));
-        if !files.has(Role::SchedConfig) && tree.as_ref().is_some_and(SiteTree::is_of_openpbs) {
-            of_shares.push(defaults_assumed());
-        }
-        written_by = written_by.or(slurm.as_ref().and_then(|slurm| slurm.release));
-        if let Some(source) = files.first(Role::SlurmVersion) {
-            let conf = source.read_slurm_conf()?;
-            let version = conf.value("SLURM_VERSION");
-            written_by = written_by.or(version.and_then(Release::from_version));
-        }
-        let of_shares = &mut of_shares.all;
-        let mut policy = PolicySelection::new(&options, conf, origin, written_by, of_shares);
-        if let Some(tree) = &tree {
-            if let Some(slurm) = &slurm {
-                follow_first_cycle(tree, &mut policy, &slurm.pending_users());
-            }
-            of_shares.extend(compare_with_printed(tree, &policy));
-        }
-        Ok(Self {
-            files,
-            policy,
-            tree,
-            slurm,
-            ..site
-        })
-    }
-
-    /// Warns about the files as such, and about those that are not used.
-    ///
-    /// # Errors
-    /// A file is there more than once, if the rules of the site are strict.
-    fn warn_of_files(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
-        let warnings = &mut self.warnings.of_files;
-        for warning in &files.warnings {
-            warnings.push(&**warning);
-        }
-        // only a scheduling cycle needs these, so that other commands do not fail
-        for (role, what) in [
-            (Role::Nodes, "nodes"),
-            (Role::Reservations, "reservations"),
-            (Role::Holidays, "holidays"),
-            (Role::DedicatedTime, "dedicated times"),
-        ] {
-            if let Some(source) = files.first(role)
-                && let Err(error) = source.check(role)
-            {
-                warnings.push(format!("the {what} are not used: {error}"));
-            }
-        }
-        warnings.extend_unless_strict(files.repeated.iter().cloned())
-    }
-
-    /// The warnings about the files that were read when the site was opened, one sentence each;
-    /// without those about jobs.
-    pub fn warnings(&self) -> Vec<Message> {
-        let SiteWarnings {
-            of_files, of_order, ..
-        } = &self.warnings;
-        [&*of_files.all, &of_order.all, &self.warnings.of_shares.all].concat()
-    }
-
-    /// The warnings that say why values and places under a formula with these names may be wrong:
-    /// those about the order of the jobs and its settings, and those about fair share where the
-    /// formula or the order uses it.
-    pub fn warnings_for(&self, names: &[impl AsRef<str>]) -> Vec<Message> {
-        let mut warnings = self.warnings.of_order.all.clone();
-        if let Some(slurm) = &self.slurm {
-            warnings.extend_from_slice(&slurm.of_jobs);
-        }
-        if self.needs_shares(names) {
-            warnings.extend_from_slice(&self.warnings.of_shares.all);
-        }
-        warnings
-    }
-
-    /// The warnings that say why shares may be wrong.
-    pub fn warnings_of_shares(&self) -> Vec<Message> {
-        let SiteWarnings {
-            of_order,
-            of_shares,
-            ..
-        } = &self.warnings;
-        [&*of_order.all, &of_shares.all].concat()
+        // slurm_queue.rs: its jobs become native ones, and its priority the formula in force
+        let conf = site.read_slurm(&files, jobs.flatten())?;
+        // site_tree.rs, by the settings of the scheduler
+        site.tree = SiteTree::read(&files, &site.config, &mut site.warnings.of_shares)?;
+        // policy.rs: what the rules, the tree and the settings say
+        site.select_policy(&files, conf)?;
+        site.warn_of_clusters(&files);
+        Ok(Self { files, ..site })
     }
 
     /// The files of the site.
@@ -331,46 +210,6 @@ impl Site {
         };
         let text = source.read_expected(Role::Nodes)?.into_text();
         Ok(Some(Nodes::read(&source.name(), &Objects::read(&text))?))
-    }
-
-    /// The formula by which the jobs are ranked unless another one is named: that of the file that
-    /// was given for it ([`Role::Formula`]), else the one in force.
-    ///
-    /// # Errors
-    /// The site has neither, or the file cannot be read.
-    pub fn formula_text(&self) -> Result<FormulaText, SiteError> {
-        let SiteFormulas {
-            given, in_force, ..
-        } = &self.formulas;
-        match given.as_ref().or(in_force.as_ref()) {
-            Some(formula) => formula.clone().map_err(SiteError::Content),
-            None => Err(SiteError::missing("no formula: ", Need::Formula)),
-        }
-    }
-
-    /// The formula in force, even if another was given: the server's, else that in
-    /// `sched_priv/sched_formula`. `None` if the site has neither, or the file cannot be read.
-    pub fn formula_in_force(&self) -> Option<FormulaText> {
-        self.formulas.in_force.as_ref()?.as_ref().ok().cloned()
-    }
-}
-
-/// What is doubtful about the files of a site, one sentence each.
-#[derive(Debug, Default)]
-struct SiteWarnings {
-    of_files: FileWarnings,
-    /// Those about the order of the jobs and its settings.
-    of_order: FileWarnings,
-    of_shares: FileWarnings,
-}
-
-impl SiteWarnings {
-    fn new(is_strict: bool) -> Self {
-        Self {
-            of_files: FileWarnings::new(is_strict),
-            of_order: FileWarnings::new(is_strict),
-            of_shares: FileWarnings::new(is_strict),
-        }
     }
 }
 

@@ -1,18 +1,17 @@
 //! The fair-share policy in force, and the shares under it or others.
 //!
 //! In: the rules, `slurm.conf` or the scheduler's settings, and the tree. Out: the policy with its
-//! constants; the numbers of each node under one or more policies, as it is or with assumed usage
-//! and decay; and whether the column `FairShare` that `sshare` printed agrees with them, or which
-//! release or policy computes that column.
+//! constants, and the numbers of each node under one or more policies, as it is or with assumed usage
+//! and decay.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::decay::{HalfLife, IntervalDecay};
 use job_sort_formula::fairshare::{
-    AssessedTree, AssociationShares, Classic, DepthOblivious, DocumentedOpenPbs, FairTree, NodeId,
-    NodeKind, OpenPbs, Policy, PolicyRules, Release, TicketBased, WeightedWalk,
+    AssessedTree, Classic, DepthOblivious, DocumentedOpenPbs, FairTree, NodeId, NodeKind, OpenPbs,
+    Policy, PolicyRules, Release, TicketBased, WeightedWalk,
 };
 use job_sort_formula::{JobTable, ShareTree};
 use jsf_openpbs::SchedConfig;
@@ -21,10 +20,8 @@ use jsf_words::count;
 use serde::{Deserialize, Serialize};
 
 use crate::site_jobs::jobs_without_entity;
-use crate::site_tree::{
-    SiteTree, TreeOrigin, active_nodes, explain_unresolved, find_node, full_name,
-};
-use crate::{Role, Site, SiteError, SiteOptions};
+use crate::site_tree::{SiteTree, TreeOrigin, active_nodes, explain_unresolved, find_node};
+use crate::{Role, Site, SiteError, SiteFiles, SiteOptions};
 
 /// A published fair-share policy, by its name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -251,7 +248,7 @@ impl PolicySelection {
     }
 
     /// Builds the policy of that name under another release of Slurm.
-    fn build_policy_for(
+    pub fn build_policy_for(
         &self,
         name: PolicyName,
         release: Release,
@@ -302,6 +299,10 @@ pub fn days_and_clock(seconds: u64) -> String {
     format!("{}-{}", seconds / 86_400, clock(seconds % 86_400))
 }
 
+/// A warning about a tree without a `sched_config`: what the shares depend on, as it is then.
+const DEFAULTS_ASSUMED: &str = "there is no `sched_config`, so its defaults are assumed: unknown_shares 0, \
+     fairshare_usage_res cput, fairshare_entity euser, fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00; ";
+
 /// The last release of Slurm with the ticket-based policy.
 const TICKETS: &str = "14.11";
 
@@ -341,6 +342,34 @@ impl Site {
             }
             _ => "units of the tree's file".to_owned(),
         }
+    }
+
+    /// Selects the policy by the rules, the settings of Slurm, and the tree.
+    ///
+    /// # Errors
+    /// The file with the version of Slurm cannot be read.
+    pub(crate) fn select_policy(
+        &mut self,
+        files: &SiteFiles,
+        conf: Option<SlurmConf>,
+    ) -> Result<(), SiteError> {
+        let tree = self.tree.as_ref();
+        let warnings = &mut self.warnings.of_shares;
+        if !files.has(Role::SchedConfig) && tree.is_some_and(SiteTree::is_of_openpbs) {
+            warnings.push(Message::asking(DEFAULTS_ASSUMED, [Need::SchedConfig]));
+        }
+        let mut written_by = tree.and_then(|tree| tree.document.release);
+        written_by = written_by.or(self.slurm.as_ref().and_then(|slurm| slurm.release));
+        if let Some(source) = files.first(Role::SlurmVersion) {
+            let version = source.read_slurm_conf()?;
+            let version = version.value("SLURM_VERSION");
+            written_by = written_by.or(version.and_then(Release::from_version));
+        }
+        let origin = tree.and_then(|tree| tree.origin);
+        self.policy =
+            PolicySelection::new(&self.options, conf, origin, written_by, &mut warnings.all);
+        self.compare_printed_fairshare();
+        Ok(())
     }
 
     /// The policy in force.
@@ -679,157 +708,6 @@ fn users_beside_groups(tree: &ShareTree) -> Option<Message> {
         tree.name(parent)
     );
     Some(message.into())
-}
-
-/// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
-const PRINTED_PRECISION: f64 = 1.5e-6;
-/// The usage by which the total and an association's own may differ from the printed ones, which
-/// have no decimals.
-const USAGE_PRECISION: f64 = 4.0;
-
-/// The policies of the daemons that print the column.
-const POLICIES: [PolicyName; 3] = [
-    PolicyName::FairTree,
-    PolicyName::Classic,
-    PolicyName::DepthOblivious,
-];
-
-/// A factor that differs from the printed one.
-struct Difference {
-    node: NodeId,
-    printed: f64,
-    computed: f64,
-}
-
-/// Compares the printed factors with those of the policy in force, and returns a warning if they
-/// differ, with the release or the policy that computes the printed ones, if there is one. Nothing
-/// is compared under documented rules, under a policy that prints no such column, or if the
-/// document was printed under fair tree and the policy is another, or the reverse.
-pub fn compare_with_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
-    let (source_name, printed) = tree.printed_fairshare()?;
-    let TreeOrigin::Slurm { is_fair_tree } = tree.origin? else {
-        return None;
-    };
-    if policy.rules == PolicyRules::Documented
-        || !POLICIES.contains(&policy.name)
-        || is_fair_tree == Some(policy.name != PolicyName::FairTree)
-    {
-        return None;
-    }
-    let shares = tree.share_tree().ok()?;
-    let (all, differences) = compare(&shares, printed, policy, (policy.name, policy.release));
-    let first = differences.first()?;
-    let count = differences.len();
-    let name = full_name(&shares, first.node);
-    let advice = match find_reproducing(&shares, printed, policy) {
-        Some((policy, release)) => Message::asking(
-            "",
-            [Need::PolicyOfRelease(policy.as_str(), release.as_str())],
-        ),
-        None => {
-            "other settings of Slurm, such as `FairShareDampeningFactor`, may have been in force"
-                .into()
-        }
-    };
-    let difference = format!(
-        "`{source_name}`: the column FairShare differs from what {} of Slurm {} computes for {count} of {all} \
-         associations, such as `{name}`: printed {:.6}, computed {:.6}; ",
-        policy.name.as_str(),
-        policy.release.as_str(),
-        first.printed,
-        first.computed
-    );
-    Some(advice.after(difference))
-}
-
-/// Whether the printed factors are those of the first cycle of slurmctld under `depth-oblivious`, in
-/// which they depend on the order of the pending jobs; `users` are those of these jobs. The policy
-/// then follows them.
-pub fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: &[String]) {
-    if policy.name != PolicyName::DepthOblivious || policy.rules != PolicyRules::Scheduler {
-        return;
-    }
-    let Some((_, printed)) = tree.printed_fairshare() else {
-        return;
-    };
-    let Ok(shares) = tree.share_tree() else {
-        return;
-    };
-    let in_force = (policy.name, policy.release);
-    let (_, settled) = compare(&shares, printed, policy, in_force);
-    if settled.is_empty() {
-        return;
-    }
-    let by_name = shares.nodes().map(|node| (full_name(&shares, node), node));
-    let nodes: HashMap<String, NodeId> = by_name.collect();
-    let requested = users.iter().filter_map(|user| nodes.get(user));
-    let requested = requested.copied().collect();
-    policy.first_cycle = Some(requested);
-    let (_, first_cycle) = compare(&shares, printed, policy, in_force);
-    if first_cycle.len() >= settled.len() {
-        policy.first_cycle = None;
-    }
-}
-
-/// Searches the release or the policy under which every factor is as printed, and returns both.
-fn find_reproducing(
-    tree: &ShareTree,
-    printed: &[Option<f64>],
-    policy: &PolicySelection,
-) -> Option<(PolicyName, Release)> {
-    let releases = [Release::V22_05, Release::V26_11];
-    let candidates = POLICIES.map(|name| releases.map(|release| (name, release)));
-    let mut candidates = candidates.concat();
-    // another release is likelier than another policy
-    candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
-    for &candidate in &candidates[1..] {
-        let (compared, differences) = compare(tree, printed, policy, candidate);
-        if differences.is_empty() && compared > 0 {
-            return Some(candidate);
-        }
-    }
-    None
-}
-
-/// The number of factors that can be compared, and those that differ.
-fn compare(
-    tree: &ShareTree,
-    printed: &[Option<f64>],
-    policy: &PolicySelection,
-    (name, release): (PolicyName, Release),
-) -> (usize, Vec<Difference>) {
-    let shares = policy.build_policy_for(name, release, &[]).assess(tree);
-    let total = tree.usage(tree.root());
-    let mut compared = 0;
-    let mut differences = Vec::new();
-    for (node, printed) in tree.nodes().skip(1).zip(printed) {
-        let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
-            continue;
-        };
-        let Some(computed) = association.fairshare else {
-            continue;
-        };
-        compared += 1;
-        if (computed - printed).abs() > tolerance(&association, computed, total, name) {
-            differences.push(Difference {
-                node,
-                printed,
-                computed,
-            });
-        }
-    }
-    (compared, differences)
-}
-
-/// The largest difference that printing explains: that of the factor's six decimals, and, for a
-/// factor of the form `2^-(usage/shares)`, that of a usage without decimals. The ranks of fair tree
-/// are whole numbers.
-fn tolerance(association: &AssociationShares, factor: f64, total: f64, name: PolicyName) -> f64 {
-    let shares = association.norm_shares.unwrap_or(0.0);
-    if name == PolicyName::FairTree || total <= 0.0 || shares <= 0.0 {
-        return PRINTED_PRECISION;
-    }
-    PRINTED_PRECISION + factor * std::f64::consts::LN_2 * USAGE_PRECISION / (total * shares)
 }
 
 #[cfg(test)]

@@ -1,44 +1,29 @@
 //! What the files of a site say of the server, its queues, its resources and its scheduler.
 //!
-//! In: the files of a site, of which each may describe any of them. Out: the schema with the names
-//! in the formulas that the server has accepted, the queues, the settings of the server and of the
-//! scheduler, the Python that the server embeds, and the warnings about these files.
+//! In: the files of a site, of which each may describe any of them, and is read, recognised and parsed
+//! once. Out: the schema, the queues, the settings of the server and of the scheduler, and the Python
+//! that the server embeds.
 
 use std::collections::BTreeSet;
 use std::mem;
 
-use job_sort_formula::diagnostic::{Message, Need, is_control};
-use job_sort_formula::formula::name_resolution::Resolution;
+use job_sort_formula::PythonVersion;
+use job_sort_formula::diagnostic::is_control;
+use job_sort_formula::schema::Origin;
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
-use job_sort_formula::schema::{InputType, Origin};
-use job_sort_formula::{Formula, PythonVersion};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
-use jsf_openpbs::files::formula_text::sets_only_formulas;
-use jsf_openpbs::files::objects::{DEFAULT, Notation, ObjectKind, repeated};
+use jsf_openpbs::files::objects::{Notation, ObjectKind, repeated};
 use jsf_openpbs::files::sched_priv::ByTime;
 use jsf_openpbs::files::server::{
-    PbsVersion, SourceFormula, add_resources, declared_names, listed_schedulers, python_of_system,
-    version_in,
+    PbsVersion, add_resources, declared_names, is_resource_name, python_of_system, version_in,
 };
-use jsf_openpbs::{Queues, SchedConfig};
+use jsf_openpbs::{Objects, Queues, SchedConfig};
 use jsf_words::quoted_list;
 
 use crate::files::file_source::Content;
-use crate::files::{FileWarnings, in_file};
-use crate::formulas::{SiteDocument, parsed};
-use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
-
-/// What the shares depend on, as it is without a `sched_config`.
-const DEFAULT_SETTINGS: &str = "unknown_shares 0, fairshare_usage_res cput, fairshare_entity euser, \
-     fairshare_decay_factor 0.5 every fairshare_decay_time 24:00:00";
-
-/// A warning about a tree without a `sched_config`.
-pub fn defaults_assumed() -> Message {
-    let assumed =
-        format!("there is no `sched_config`, so its defaults are assumed: {DEFAULT_SETTINGS}; ");
-    Message::asking(assumed, [Need::SchedConfig])
-}
+use crate::warnings::{FileWarnings, in_file};
+use crate::{FileSource, Role, Site, SiteError, SiteFiles};
 
 /// Reads each file that describes the server, its queues or its resources, or has a formula, once.
 fn read_texts(files: &SiteFiles) -> Result<Vec<(&FileSource, FileKind, String)>, SiteError> {
@@ -58,6 +43,73 @@ fn read_texts(files: &SiteFiles) -> Result<Vec<(&FileSource, FileKind, String)>,
         }
     }
     Ok(texts)
+}
+
+/// A document of the site, parsed once.
+#[derive(Debug)]
+pub struct SiteDocument<'d> {
+    pub source: &'d FileSource,
+    /// Its name in messages.
+    pub name: String,
+    pub kind: FileKind,
+    pub objects: Objects<'d>,
+}
+
+impl<'d> SiteDocument<'d> {
+    /// The document with this text, which was recognised as one of a kind.
+    pub fn new(source: &'d FileSource, kind: FileKind, text: &'d str) -> Self {
+        let is_resourcedef =
+            kind == FileKind::ResourceDef || kind == FileKind::Text && is_list_of_names(text);
+        Self {
+            source,
+            name: source.name(),
+            kind,
+            objects: if is_resourcedef {
+                Objects::read_resourcedef(text)
+            } else {
+                Objects::read(text)
+            },
+        }
+    }
+
+    /// Refuses a document of a kind that the role does not accept.
+    pub fn require(&self, role: Role) -> Result<(), SiteError> {
+        let text = self.objects.text.as_bytes();
+        role.require(self.kind, &self.name, text)
+    }
+
+    /// Whether the server wrote it, as an answer of qstat or of `qmgr`.
+    pub fn is_of_server(&self) -> bool {
+        matches!(self.kind, FileKind::Server | FileKind::Qmgr)
+    }
+}
+
+/// Whether a text may be a `resourcedef` that only lists names.
+fn is_list_of_names(text: &str) -> bool {
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_comment_or_name = match *words {
+            [] => true,
+            [word] => word.starts_with('#') || is_resource_name(word),
+            _ => false,
+        };
+        if !is_comment_or_name {
+            return false;
+        }
+    }
+    true
+}
+
+/// The documents of these files.
+pub fn parsed<'d>(
+    documents: &'d [SiteDocument<'d>],
+    sources: &[FileSource],
+) -> Vec<&'d SiteDocument<'d>> {
+    let mut parsed = Vec::new();
+    for source in sources {
+        parsed.extend(documents.iter().find(|document| document.source == source));
+    }
+    parsed
 }
 
 /// What is said of documents that do not describe what they are given for.
@@ -164,52 +216,6 @@ impl Site {
         Ok(())
     }
 
-    /// Finds the formulas, and the scheduler whose formula is given.
-    fn read_formulas(
-        &mut self,
-        files: &SiteFiles,
-        documents: &[SiteDocument<'_>],
-    ) -> Result<(), SiteError> {
-        let partition = files.partition.as_deref();
-        let given = parsed(documents, files.all(Role::Formula)).first().copied();
-        if let Some(document) = given {
-            // that of the partition's scheduler, if the document has one
-            let own = partition.and_then(|name| FormulaText::of_partition(document, name));
-            let formula = match own {
-                Some(formula) => Ok(formula),
-                None => FormulaText::of_document(document, true),
-            };
-            self.add_names_from_formula_file(document, formula.as_ref().ok())?;
-            if let Ok(formula) = &formula {
-                self.formulas.all.push(formula.clone());
-            }
-            self.formulas.given = Some(formula);
-        }
-        for document in parsed(documents, files.all(Role::Server)) {
-            match partition {
-                Some(partition) => {
-                    if let Some(formula) = FormulaText::of_partition(document, partition) {
-                        self.add_in_use(Ok(formula));
-                    }
-                }
-                // the formula of the server is that of the default scheduler
-                None => self.add_in_use(FormulaText::of_document(document, false)),
-            }
-        }
-        for document in parsed(documents, files.all(Role::SchedFormula)) {
-            self.add_in_use(FormulaText::of_document(document, false));
-        }
-        match partition {
-            Some(partition) => self.require_partition(partition),
-            None => {
-                let mut with_formulas = Vec::from_iter(given);
-                with_formulas.extend(parsed(documents, files.all(Role::Server)));
-                self.choose_scheduler(given, &with_formulas);
-                Ok(())
-            }
-        }
-    }
-
     /// Warns about each resource that was declared with a different type from the one that OpenPBS
     /// or a document gives it.
     fn check_declared(&mut self, files: &SiteFiles) {
@@ -262,7 +268,7 @@ impl Site {
     }
 
     /// Refuses a partition that no queue has.
-    fn require_partition(&self, partition: &str) -> Result<(), SiteError> {
+    pub(crate) fn require_partition(&self, partition: &str) -> Result<(), SiteError> {
         let mut names = Vec::new();
         for (queue, _) in self.queues.iter() {
             names.extend(self.queues.partition(queue));
@@ -274,7 +280,7 @@ impl Site {
         Err(format!("no queue has the partition `{partition}`{similar}").into())
     }
 
-    fn warn_of_repeated(
+    pub(crate) fn warn_of_repeated(
         &mut self,
         name: &str,
         repeated: &BTreeSet<String>,
@@ -285,125 +291,6 @@ impl Site {
         self.warnings
             .of_files
             .extend_unless_strict(in_file(name, warnings))
-    }
-
-    /// If the file of the formula describes a server, adds the names that it lists; if the server
-    /// wrote it, those in its formula. Nothing else of it is used.
-    fn add_names_from_formula_file(
-        &mut self,
-        document: &SiteDocument<'_>,
-        formula: Option<&FormulaText>,
-    ) -> Result<(), SiteError> {
-        let SiteDocument { name, objects, .. } = document;
-        let mut repeated = repeated(objects);
-        repeated.retain(|what| what.ends_with(".job_sort_formula"));
-        self.warn_of_repeated(name, &repeated)?;
-        if document.is_of_server() {
-            add_resources(name, objects, &mut self.schema);
-            Queues::read(name, objects)?.add_seen_to(&mut self.schema);
-        }
-        if let Some(formula) = formula
-            && (document.is_of_server() || document.kind == FileKind::SchedFormula)
-        {
-            let added = self.add_formula_names(formula);
-            if document.kind == FileKind::Qmgr
-                && sets_only_formulas(objects.text)
-                && !added.is_empty()
-            {
-                self.warnings.of_files.push(format!(
-                    "`{name}` sets a formula with {}, which nothing else declares and which is taken as known to the server: to check a \
-                     formula that is still to be set, give the formula alone",
-                    quoted_list(&added)
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a formula that the server has accepted, with its names, so that PBS knows them. Warns if
-    /// another file contains another formula.
-    fn add_in_use(&mut self, formula: Result<FormulaText, Message>) {
-        if let Ok(formula) = &formula {
-            let text = formula.all_lines();
-            if let Some(Ok(used)) = &self.formulas.in_force
-                && used.all_lines().trim() != text.trim()
-            {
-                let (first, other) = (&used.origin, &formula.origin);
-                self.warnings.of_files.push(format!(
-                    "`{first}` and `{other}` contain different formulas, `{}` and `{}`; the one in `{first}` is used unless you give \
-                     a formula",
-                    clipped(&used.all_lines()),
-                    clipped(&text)
-                ));
-            }
-            self.add_formula_names(formula);
-        }
-        self.formulas.add(formula);
-    }
-
-    /// Warns about the formulas of other schedulers in the documents, and keeps the partition of
-    /// the scheduler whose formula is given.
-    fn choose_scheduler(
-        &mut self,
-        given: Option<&SiteDocument<'_>>,
-        documents: &[&SiteDocument<'_>],
-    ) {
-        for document in documents {
-            if document.kind != FileKind::Qmgr {
-                continue;
-            }
-            let SiteDocument { name, objects, .. } = document;
-            let server_formula = SourceFormula::of_server(objects);
-            let mut schedulers = listed_schedulers(objects);
-            schedulers.retain(|scheduler| scheduler.formula.is_some());
-            let is_given = matches!(given, Some(given) if given.source == document.source);
-            let is_used = is_given && server_formula.is_none() && schedulers.len() == 1;
-            for scheduler in &schedulers {
-                let formula = scheduler
-                    .formula
-                    .as_ref()
-                    .map_or("", |formula| &formula.text);
-                let shown = clipped(formula);
-                if scheduler.name != DEFAULT {
-                    let consequence = if is_used {
-                        "it is used here, as the only one"
-                    } else {
-                        "it is not used here: all other jobs belong to the default scheduler"
-                    };
-                    let of_whom = &scheduler.name;
-                    self.warnings.of_files.push(format!(
-                        "`{name}`: the formula `{shown}` is that of the scheduler `{of_whom}`; {consequence}"
-                    ));
-                    if is_used {
-                        self.partition.clone_from(&scheduler.partition);
-                    }
-                } else if let Some(used) = &server_formula
-                    && used.text != formula
-                {
-                    let used = clipped(&used.text);
-                    self.warnings.of_files.push(format!(
-                        "`{name}` has the formula `{used}` of the server, which is used, and `{shown}` of the default scheduler: \
-                         a server accepts only one (error 15226)"
-                    ));
-                }
-            }
-        }
-    }
-
-    /// Adds the names in a formula that the server or the scheduler wrote. Returns those that
-    /// nothing declares.
-    fn add_formula_names(&mut self, formula: &FormulaText) -> Vec<String> {
-        let Ok(formula) = Formula::parse(&formula.all_lines()) else {
-            return Vec::new();
-        };
-        let mut added = Vec::new();
-        for name in formula.names() {
-            if let Resolution::Undefined = Resolution::from_schema(name, &self.schema) {
-                self.schema.add_seen(name, InputType::Float);
-                added.push(name.to_owned());
-            }
-        }
-        added
     }
 }
 
@@ -465,18 +352,5 @@ impl Site {
     /// assumed.
     pub fn python(&self) -> (PythonVersion, Option<String>) {
         (self.python.version, self.python.source.clone())
-    }
-
-    /// The version of Python, and in parentheses what says so, or that it is assumed.
-    pub fn python_in_words(&self) -> String {
-        let source = self.python.source.as_deref();
-        let source = source.unwrap_or("assumed, as no file says it");
-        format!("{} ({source})", self.python.version)
-    }
-
-    /// What there is and what follows from what is missing: a line for each kind of file, with the
-    /// files, one for the server's Python, and one for each missing file.
-    pub fn summary(&self) -> Vec<String> {
-        self.files.summary(self.python_in_words())
     }
 }

@@ -1,21 +1,24 @@
-//! The jobs of a site, with a column for each name that is asked for.
+//! The jobs of a site, with a column for each name that is asked for, and what of their amounts the site
+//! alone decides.
 //!
 //! In: a document that may be read more than once. Out: the table of jobs, and the warnings about single
 //! jobs, a few of each kind, then how many more there are.
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::jobs::{Exclusion, Problems};
-use job_sort_formula::{JobTable, Schema};
+use job_sort_formula::rank::explain::nearest_double;
+use job_sort_formula::schema::{InputType, Origin};
+use job_sort_formula::{JobTable, Schema, Value};
 use jsf_ingest::{CycleJobs, ReadOptions, read_jobs};
 use jsf_json::clipped;
 use jsf_openpbs::check::CHECKED_COLUMNS;
 use jsf_openpbs::order::Order;
-use jsf_openpbs::{FairshareEntity, PbsTree};
+use jsf_openpbs::{AmountSource, FairshareEntity, PbsTree};
 use jsf_slurm::AGE;
 use jsf_words::{count, counted};
 
-use crate::files::file_source::decompressed;
-use crate::files::in_file;
+use crate::files::decompression::decompressed;
+use crate::warnings::in_file;
 use crate::{FileSource, Role, Site, SiteError};
 
 /// The jobs of a site, with a column for each name that was asked for.
@@ -324,11 +327,90 @@ impl Site {
     }
 }
 
+impl Site {
+    /// An amount in a document of the server, as a number.
+    pub(crate) fn amount(&self, text: &str, kind: Option<InputType>) -> Option<f64> {
+        let numbers = self.options.numbers;
+        numbers.amount(text, kind, AmountSource::Server)?.to_f64()
+    }
+
+    /// The amounts that the site gives to jobs of a resource that none of them requests, as far as
+    /// they are known; `None` if jobs may request it.
+    ///
+    /// No user can request what the flags of a resource withhold. Of another resource of the site,
+    /// every job must have what `resources_default` gives to it. What OpenPBS itself defines, such
+    /// as `walltime`, is there to be requested.
+    pub(crate) fn site_constant(
+        &self,
+        name: &str,
+        schema: &Schema,
+        table: Option<&JobTable>,
+    ) -> Option<Vec<Value>> {
+        let entry = schema.entry(name)?;
+        if !matches!(entry.origin, Origin::Site | Origin::Seen) {
+            return None;
+        }
+        let mut defaults = Vec::new();
+        for queue in self.queues.execution_queues() {
+            defaults.push(self.default_value(queue, name, schema));
+        }
+        if self.queues.is_empty() {
+            defaults.push(self.default_value("", name, schema));
+        }
+        let has_default = defaults.iter().any(Option::is_some);
+        let is_given = has_default
+            && matches!(table, Some(table) if self.all_have_default(name, schema, table));
+        if !(entry.is_withheld || is_given) {
+            return None;
+        }
+        let mut amounts: Vec<Value> = Vec::new();
+        if has_default {
+            for default in defaults {
+                amounts.push(default.unwrap_or(Value::Int(0)));
+            }
+        }
+        if let Some(table) = table
+            && let Some(column) = table.column(name)
+        {
+            for row in 0..column.len() {
+                amounts.push(column.value(row));
+            }
+        }
+        Some(amounts)
+    }
+
+    /// Whether there are jobs, and each of them either lacks the resource or has the default amount
+    /// of its queue.
+    fn all_have_default(&self, name: &str, schema: &Schema, table: &JobTable) -> bool {
+        let Some(column) = table.column(name) else {
+            return false;
+        };
+        let mut defaults = Vec::new();
+        for queue in table.queues() {
+            let default = self.default_value(queue, name, schema);
+            defaults.push(default.as_ref().and_then(nearest_double));
+        }
+        for row in 0..table.len() {
+            let own = Some(column.nearest_double(row));
+            if column.is_set(row) && defaults[table.queue_index(row)] != own {
+                return false;
+            }
+        }
+        !column.is_empty()
+    }
+
+    /// What the formula sees of the default amount of a resource in a queue, or in the server.
+    fn default_value(&self, queue: &str, name: &str, schema: &Schema) -> Option<Value> {
+        let kind = schema.input_type(name);
+        let text = self.queues.resources_default(queue, name)?;
+        let numbers = self.options.numbers;
+        let amount = numbers.amount(text, kind, AmountSource::Server)?;
+        Some(numbers.resource(amount))
+    }
+}
+
 /// The largest job document that is kept in memory to be read again, in bytes.
 const MAX_DOCUMENT: u64 = 4 << 30;
-
-/// The most warnings of one kind that are shown; the others are counted.
-pub const MAX_WARNINGS: usize = 10;
 
 /// The problems of jobs, and how many jobs are skipped.
 fn job_problems(problems: &Problems, source_name: &str) -> Vec<Message> {

@@ -22,8 +22,8 @@ use jsf_slurm::associations::TreeFormat;
 use jsf_words::{counted, first_few_quoted};
 
 use crate::files::file_source::Content;
-use crate::files::{FileWarnings, in_file};
-use crate::site_jobs::{MAX_WARNINGS, jobs_without_entity, unknown_entities};
+use crate::site_jobs::{jobs_without_entity, unknown_entities};
+use crate::warnings::{FileWarnings, MAX_WARNINGS, in_file};
 use crate::{FileSource, PolicyName, Role, SharesRequest, Site, SiteError, SiteFiles};
 
 /// A tree as its files describe it, before a policy is applied.

@@ -14,7 +14,7 @@ use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_ingest::{FileKind, NativeJob};
 use jsf_json::clipped;
-use jsf_openpbs::amounts::{kilobytes, parse_duration};
+use jsf_openpbs::amounts::{NumberMode, kilobytes, parse_duration};
 use jsf_slurm::priority::TresWeight;
 use jsf_slurm::slurm_jobs::SlurmJobs;
 use jsf_slurm::sprio::{CalculationTime, Sprio};
@@ -24,9 +24,9 @@ use jsf_slurm::{
 };
 
 use crate::files::file_role::unexpected;
-use crate::files::file_source::OpenedFile;
-use crate::files::in_file;
 use crate::formulas::with_names;
+use crate::site_tree::SiteTree;
+use crate::warnings::in_file;
 use crate::{DescribedJob, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// The longest document of jobs of Slurm that is read, in bytes.
@@ -69,17 +69,19 @@ pub struct AgingFormula {
 }
 
 impl SlurmQueue {
-    /// Reads the jobs and what their priority depends on; `None` if the jobs are not Slurm's. `at`
-    /// is the time at which the priorities are computed, in seconds since 1970.
+    /// Reads the jobs, whose document is of the given kind, and what their priority depends on; `None`
+    /// if the jobs are not Slurm's. `at` is the time at which the priorities are computed, in seconds
+    /// since 1970.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn read(
+    fn read(
         files: &SiteFiles,
+        kind: Option<FileKind>,
         conf: Option<&SlurmConf>,
         at: Option<i64>,
     ) -> Result<Option<Self>, SiteError> {
-        let Some(queue) = queue_of_slurm(files)? else {
+        let Some(queue) = queue_of_slurm(files, kind)? else {
             let is_of_log = files.has_jobs_of_log && !files.has(Role::Queue);
             return match conf {
                 Some(conf) if is_of_log && !files.are_of_openpbs() => {
@@ -366,20 +368,20 @@ fn concerning(
     Some(format!("{jobs} {what}").into())
 }
 
-/// The document of the jobs, if it is one of Slurm.
-fn queue_of_slurm(files: &SiteFiles) -> Result<Option<&FileSource>, SiteError> {
-    let Some(queue) = files.first(Role::Queue) else {
+/// The document of the jobs, if it is one of Slurm; `kind` is `None` for what can be read only once.
+fn queue_of_slurm(
+    files: &SiteFiles,
+    kind: Option<FileKind>,
+) -> Result<Option<&FileSource>, SiteError> {
+    let (Some(queue), Some(kind)) = (files.first(Role::Queue), kind) else {
         return Ok(None);
     };
-    if !queue.can_be_opened_again() {
-        return Ok(None);
-    }
-    let OpenedFile { head, kind, .. } = queue.opened()?;
     if kind == FileKind::Slurm(SlurmDocument::Jobs) {
         return Ok(Some(queue));
     }
-    if is_named_as_of_slurm(&queue.name()) && !FileKind::JOBS.contains(&kind) {
-        return Err(unexpected(kind, &queue.name(), &head, JOBS));
+    let name = queue.name();
+    if is_named_as_of_slurm(&name) && !FileKind::JOBS.contains(&kind) {
+        return Err(unexpected(kind, &name, &queue.opened()?.head, JOBS));
     }
     Ok(None)
 }
@@ -401,26 +403,80 @@ fn is_named_as_of_slurm(path: &str) -> bool {
     name.starts_with("squeue") || name.starts_with("scontrol_show_job")
 }
 
-/// The files that name their cluster differ in it: `named` has the files and their clusters.
-pub fn different_clusters(named: &[(String, String)]) -> Option<Message> {
-    let (file, cluster) = named.first()?;
-    // a file of several clusters has this one too
-    let mut with_cluster = Vec::new();
-    for (file, of) in named {
-        if of.eq_ignore_ascii_case(cluster) {
-            with_cluster.push(file);
+impl Site {
+    /// Reads `slurm.conf`, and the jobs if they are Slurm's. The priority, with its names, is then the
+    /// formula in force, unless a document of OpenPBS has one.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(crate) fn read_slurm(
+        &mut self,
+        files: &SiteFiles,
+        kind_of_jobs: Option<FileKind>,
+    ) -> Result<Option<SlurmConf>, SiteError> {
+        let mut conf = None;
+        if let Some(source) = files.first(Role::SlurmConf) {
+            conf = Some(source.read_slurm_conf()?);
+        }
+        self.slurm = SlurmQueue::read(files, kind_of_jobs, conf.as_ref(), self.options.at)?;
+        let has_jobs = files.has(Role::Queue);
+        let in_force = &mut self.formulas.in_force;
+        if let Some(slurm) = &self.slurm {
+            slurm.add_names_to(&mut self.schema);
+            in_force.get_or_insert(Ok(slurm.text.clone()));
+            self.warnings
+                .of_order
+                .all
+                .extend_from_slice(&slurm.warnings);
+        } else if let Some(conf) = &conf
+            && !has_jobs
+            && !conf.priority.is_without_weights()
+        {
+            self.schema.add_slurm([]);
+            in_force.get_or_insert(Ok(FormulaText::new(conf.priority.formula(false))?));
+        }
+        if let Some(conf) = &conf {
+            self.warnings.of_shares.extend(conf.warnings.clone());
+        }
+        // slurmctld computes with doubles
+        let has_conf_alone = conf.is_some() && !has_jobs && !files.are_of_openpbs();
+        if self.options.numbers == NumberMode::OpenPbs && (self.slurm.is_some() || has_conf_alone) {
+            self.options.numbers = NumberMode::Exact;
+        }
+        Ok(conf)
+    }
+
+    /// Warns if the files that name their cluster differ in it.
+    pub(crate) fn warn_of_clusters(&mut self, files: &SiteFiles) {
+        let mut named: Vec<(String, String)> = Vec::new();
+        if let Some(source) = files.first(Role::SlurmConf)
+            && let Some(cluster) = self.policy.conf.value("ClusterName")
+        {
+            named.push((source.name(), cluster.to_owned()));
+        }
+        if let Some(slurm) = &self.slurm {
+            named.extend_from_slice(&slurm.clusters);
+        }
+        named.extend(self.tree.as_ref().and_then(SiteTree::cluster));
+        let Some((file, cluster)) = named.first() else {
+            return;
+        };
+        // a file of several clusters has this one too
+        let mut with_cluster = Vec::new();
+        for (file, of) in &named {
+            if of.eq_ignore_ascii_case(cluster) {
+                with_cluster.push(file);
+            }
+        }
+        let mut others = named.iter();
+        if let Some((other_file, other)) = others.find(|(file, _)| !with_cluster.contains(&file)) {
+            self.warnings.of_order.push(format!(
+                "`{file}` is of the cluster `{cluster}` and `{other_file}` of `{other}`: priorities follow from the files of one cluster; \
+                 collect them again (`jsf capture`)"
+            ));
         }
     }
-    let mut named = named.iter();
-    let (other_file, other) = named.find(|(file, _)| !with_cluster.contains(&file))?;
-    let found = format!(
-        "`{file}` is of the cluster `{cluster}` and `{other_file}` of `{other}`: priorities follow from the files of one cluster; \
-         collect them again (`jsf capture`)"
-    );
-    Some(found.into())
-}
 
-impl Site {
     /// The id of a job in a document, where it is given as `squeue` prints the tasks of an array.
     pub fn job_id<'a>(&'a self, given: &'a str) -> &'a str {
         match &self.slurm {

@@ -12,9 +12,10 @@ use jsf_openpbs::job_attributes::ArrayIndices;
 use jsf_openpbs::order::NotConsidered;
 use jsf_words::count;
 
-use crate::cycle::cycle_machine::CycleMachine;
-use crate::cycle::cycled_queue::{EstimatedStart, PreemptedJob, ReservedJob, WaitingJob};
-use crate::cycle::node_pools::{PROCESSORS, Reservations};
+use crate::cycle::next_cycle::{EstimatedStart, PreemptedJob, ReservedJob, WaitingJob};
+use crate::cycle::node_pools::PROCESSORS;
+use crate::cycle::reservations::Reservations;
+use crate::cycle::running_jobs::CycleMachine;
 use crate::{RankedQueue, Site};
 
 /// What the cycle decides about each job.

@@ -1,24 +1,21 @@
-//! The nodes of a site as the pools of a scheduling cycle: in which pools and placement sets each
-//! chunk of a job may be placed, what advance reservations hold of them and whose jobs these are for,
-//! and what jobs ask of placement and a cycle does without.
+//! The nodes of a site as the pools of a scheduling cycle: what each has, what advance reservations
+//! hold of it, and in which pools and placement sets each chunk of a job may be placed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::jobs::JobTable;
+use job_sort_formula::diagnostic::Need;
 use job_sort_formula::schema::InputType;
-use jsf_ingest::{Clock, QueuedJob};
+use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue, Request,
     RequestedChunk, Sharing,
 };
-use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes, read_reservations};
-use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
 use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
 use jsf_openpbs::job_attributes::{Chunk, array_and_index};
-use jsf_words::quoted_and_list_of_five;
 
-use crate::{LeftOut, Role, Site, SiteError};
+use crate::cycle::reservations::Reservations;
+use crate::{Site, SiteError};
 
 /// The resource that every machine counts.
 pub const PROCESSORS: &str = "ncpus";
@@ -53,7 +50,7 @@ pub struct Pools<'s> {
     /// The subjobs that run on other nodes.
     pub subjobs_elsewhere: HashSet<Box<str>>,
     /// The attributes that limit which jobs run on a node, and that are not read.
-    other_attributes: BTreeSet<Box<str>>,
+    pub other_attributes: BTreeSet<Box<str>>,
     /// The amounts of the machine, then those that only limits count.
     pub amounts: Vec<Box<str>>,
     /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
@@ -66,23 +63,6 @@ pub struct Pools<'s> {
     /// The sets by the resources whose values make them.
     known_sets: HashMap<Box<str>, u32>,
 }
-
-/// The amounts that OpenPBS defines and that no node has: jobs that run do not take from them.
-const NOT_CONSUMED: [&str; 13] = [
-    "cpupercent",
-    "energy",
-    "file",
-    "hpm",
-    "mpiprocs",
-    "nchunk",
-    "nice",
-    "nodect",
-    "ompthreads",
-    "pcap_accelerator",
-    "pcap_node",
-    "pmem",
-    "pvmem",
-];
 
 /// A resource that is not an amount, and the value that a chunk asks for.
 pub type WantedValue = (Box<str>, Box<str>);
@@ -346,74 +326,6 @@ impl<'s> Pools<'s> {
         }
         order
     }
-
-    /// What a cycle does without when it places jobs, with the number of jobs that it concerns.
-    pub fn left_out(&self, jobs: &[&QueuedJob]) -> Vec<LeftOut> {
-        let mut concerned: BTreeMap<String, usize> = BTreeMap::new();
-        // what jobs ask of nodes that are known is followed
-        if self.nodes.is_empty() {
-            for job in jobs {
-                for word in self.of_place(job) {
-                    *concerned.entry(format!("place={word}")).or_default() += 1;
-                }
-                let mut names: BTreeSet<Box<str>> = BTreeSet::new();
-                for chunk in &job.chunks {
-                    names.extend(self.site.wanted(chunk).into_iter().map(|(name, _)| name));
-                }
-                for name in names {
-                    *concerned.entry(format!("{name} of nodes")).or_default() += 1;
-                }
-            }
-        }
-        for attribute in &self.other_attributes {
-            *concerned
-                .entry(format!("{attribute} of nodes"))
-                .or_default() += jobs.len();
-        }
-        LeftOut::of_some_jobs(concerned)
-    }
-
-    /// The words of `place` that could decide where a job runs.
-    fn of_place<'j>(&self, job: &'j QueuedJob) -> Vec<&'j str> {
-        // two chunks on one machine are together, unless it has no room for two
-        let mut asked: Vec<i64> = Vec::new();
-        for chunk in &job.chunks {
-            let processors = amount_of(&chunk.amounts, PROCESSORS);
-            asked.extend(std::iter::repeat_n(processors, chunk.count.min(2) as usize));
-        }
-        asked.sort_unstable();
-        let has_chunks = match *asked {
-            [first, second, ..] => first.saturating_add(second) <= self.pools[0][0],
-            _ => false,
-        };
-        let mut words: Vec<&str> = job.place.split(':').collect();
-        words.retain(|word| match *word {
-            "scatter" | "vscatter" => has_chunks,
-            "excl" | "exclhost" => true,
-            word => word.starts_with("group="),
-        });
-        words
-    }
-
-    /// The warning that jobs ask for amounts of nodes besides processors, such as GPUs, where a
-    /// number of processors is all that is known.
-    pub fn not_counted(&self, jobs: &[&QueuedJob]) -> Option<Message> {
-        if !self.nodes.is_empty() {
-            return None;
-        }
-        let mut names: BTreeSet<&str> = BTreeSet::new();
-        for job in jobs {
-            names.extend(self.site.consumed_by(job));
-        }
-        if names.is_empty() {
-            return None;
-        }
-        let found = format!(
-            "the machine is a number of processors: waiting jobs ask for {} too, which is not counted, so none waits for it",
-            quoted_and_list_of_five(names)
-        );
-        Some(found.into())
-    }
 }
 
 impl Site {
@@ -429,37 +341,6 @@ impl Site {
             is_boolean || matches!(&**name, "host" | "vnode") || self.is_checked(name)
         });
         wanted
-    }
-
-    /// The amounts besides processors that a job takes from the nodes, by name. Without a
-    /// `sched_config` any may be looked at.
-    fn consumed_by<'j>(&self, job: &'j QueuedJob) -> BTreeSet<&'j str> {
-        let mut consumed: BTreeSet<&str> = BTreeSet::new();
-        for (name, amount) in job.chunks.iter().flat_map(|chunk| &chunk.amounts) {
-            if *amount > 0 {
-                consumed.insert(name);
-            }
-        }
-        if job.chunks.is_empty() {
-            for (name, amount) in &job.amounts {
-                if *amount > 0 {
-                    consumed.insert(name);
-                }
-            }
-        }
-        consumed.retain(|name| self.is_consumed(&job.queue, name));
-        consumed
-    }
-
-    /// Whether jobs of a queue take an amount from the nodes, and not from the server or the queue
-    /// as a whole.
-    fn is_consumed(&self, queue: &str, name: &str) -> bool {
-        let is_held = self.available("", name).is_some() || self.available(queue, name).is_some();
-        name != PROCESSORS
-            && self.schema.input_type(name) != Some(InputType::Duration)
-            && !NOT_CONSUMED.contains(&name)
-            && (!self.files.has(Role::SchedConfig) || self.is_checked(name))
-            && !is_held
     }
 }
 
@@ -501,7 +382,7 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
 }
 
 /// The amount of a resource, of a node or a chunk.
-fn amount_of(amounts: &BTreeMap<Box<str>, i64>, name: &str) -> i64 {
+pub fn amount_of(amounts: &BTreeMap<Box<str>, i64>, name: &str) -> i64 {
     amounts.get(name).copied().unwrap_or(0)
 }
 
@@ -677,120 +558,4 @@ fn total_of(job: &QueuedJob, name: &str) -> i64 {
         total = total.saturating_add(chunk_amount.saturating_mul(chunk.count.into()));
     }
     total
-}
-
-/// The most reservations that a cycle keeps places for, the first ones by their starts.
-const MAX_RESERVATIONS: usize = 500;
-
-/// The reservations of a cycle. Their times are in seconds since 1970.
-#[derive(Default)]
-pub struct Reservations {
-    /// Those that have nodes, by their starts.
-    pub confirmed: Vec<ListedReservation>,
-    /// The ids of those that have none yet, by their queues.
-    unconfirmed: BTreeMap<Box<str>, Box<str>>,
-    /// How many confirmed ones are not looked at.
-    beyond: usize,
-}
-
-impl Reservations {
-    /// Those of a site from a moment on.
-    pub fn read(site: &Site, clock: &Clock, at: i64) -> Result<Self, SiteError> {
-        let Some(source) = site.files.first(Role::Reservations) else {
-            return Ok(Self::default());
-        };
-        let text = source.read_expected(Role::Reservations)?.into_text();
-        let mut made = Self::default();
-        for reservation in read_reservations(&source.name(), &Objects::read(&text))? {
-            if !reservation.is_confirmed {
-                made.unconfirmed.insert(reservation.queue, reservation.id);
-                continue;
-            }
-            let mut start = clock.utc_of_wall(reservation.start);
-            let mut end = clock.utc_of_wall(reservation.end);
-            if reservation.is_running {
-                start = start.min(at);
-                // its jobs are being ended
-                end = end.max(at.saturating_add(1));
-            }
-            if end > at {
-                made.confirmed.push(ListedReservation {
-                    start,
-                    end,
-                    ..reservation
-                });
-            }
-        }
-        // a document may be given twice over
-        made.confirmed
-            .sort_by(|left, right| (left.start, &left.id).cmp(&(right.start, &right.id)));
-        made.confirmed.dedup_by(|left, right| left.id == right.id);
-        made.beyond = made.confirmed.len().saturating_sub(MAX_RESERVATIONS);
-        made.confirmed.truncate(MAX_RESERVATIONS);
-        Ok(made)
-    }
-
-    /// Why no job of a queue is looked at, if its reservation has not begun.
-    pub fn not_begun(&self, queue: &str, at: i64) -> Option<String> {
-        if let Some(id) = self.unconfirmed.get(queue) {
-            return Some(format!("its reservation {id} is not confirmed"));
-        }
-        for reservation in &self.confirmed {
-            if *reservation.queue == *queue && reservation.start > at {
-                return Some(format!("its reservation {} has not begun", reservation.id));
-            }
-        }
-        None
-    }
-
-    /// Whether a job of this queue belongs to a reservation.
-    pub fn has_queue(&self, queue: &str) -> bool {
-        let mut confirmed = self.confirmed.iter();
-        self.unconfirmed.contains_key(queue) || confirmed.any(|one| *one.queue == *queue)
-    }
-
-    /// Whether a node is kept for one of them.
-    pub fn have(&self, node: &Node) -> bool {
-        let mut reserved = self.confirmed.iter().flat_map(|one| &one.nodes);
-        reserved.any(|reserved| reserved.node == node.name)
-    }
-
-    /// What a cycle does without; `nodes` are those of its machine, none if it is one count.
-    pub fn left_out(&self, table: &JobTable, nodes: &[Node]) -> Vec<LeftOut> {
-        let all = table.considered_rows().count();
-        let mut known: BTreeSet<&Box<str>> = self.unconfirmed.values().collect();
-        let mut later = 0;
-        for reservation in &self.confirmed {
-            known.insert(&reservation.id);
-            if reservation.later_occurrences > 0 {
-                later = all;
-            }
-        }
-        let is_idle = nodes.is_empty() && !self.confirmed.is_empty();
-        let mut node_reservations = nodes.iter().flat_map(|node| &node.reservations);
-        let mut unknown = 0;
-        if is_idle || self.beyond > 0 || node_reservations.any(|id| !known.contains(id)) {
-            unknown = all;
-        } else {
-            for row in table.considered_rows() {
-                let queue = table.queue(row);
-                unknown += usize::from(is_of_reservation(queue) && !self.has_queue(queue));
-            }
-        }
-        LeftOut::of_some_jobs([
-            ("reservations (`pbs_rstat -f`)", unknown),
-            (
-                "reservations that are not confirmed",
-                if self.unconfirmed.is_empty() { 0 } else { all },
-            ),
-            ("later occurrences of standing reservations", later),
-        ])
-    }
-}
-
-/// Whether a queue has the name that the server gives to the queue of a reservation: `R`, `S` or
-/// `M` and a number.
-fn is_of_reservation(queue: &str) -> bool {
-    let number = queue.strip_prefix(['R', 'S', 'M']).unwrap_or_default();
-    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }

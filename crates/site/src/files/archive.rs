@@ -9,8 +9,9 @@ use std::sync::atomic::Ordering;
 
 use tar::{Archive, Entries, Entry, EntryType, PaxExtensions};
 
-use crate::files::file_source::{CountingReader, decompressed, read_head};
-use crate::files::found_files::{FoundFiles, is_site_file, path_parts};
+use crate::files::decompression::{CountingReader, decompressed, read_head};
+use crate::files::file_role::is_site_file;
+use crate::files::found_files::{FoundFiles, path_parts};
 use crate::{FileSource, SiteError};
 
 /// The most members of an archive.

@@ -461,6 +461,74 @@ impl RoleFiles {
     }
 }
 
+/// The endings of compressed files.
+const COMPRESSED: [&str; 2] = [".gz", ".zst"];
+
+/// Whether a folder of this name is a scheduler's: `sched_priv`, or `sched_priv_NAME` for each
+/// further scheduler.
+pub fn is_sched_priv(folder: &str) -> bool {
+    folder == "sched_priv" || folder.starts_with("sched_priv_")
+}
+
+/// Whether a site's file has this path, relative to the folder of the site.
+pub fn is_site_file(path: &str) -> bool {
+    !roles_of(path).is_empty()
+}
+
+/// The roles that a file with this path can have.
+pub fn roles_of(path: &str) -> Vec<Role> {
+    let path = uncompressed(path);
+    let in_sched_priv = match path.split_once('/') {
+        Some((folder, name)) if is_sched_priv(folder) => Some(name),
+        Some(_) => None,
+        None => Some(path),
+    };
+    let mut roles = Vec::new();
+    for files in &ROLES {
+        let own = if files.role.is_of_scheduler() {
+            in_sched_priv
+        } else {
+            Some(path)
+        };
+        if let Some(own) = own
+            && files.names().any(|name| name == own)
+        {
+            roles.push(files.role);
+        }
+    }
+    roles
+}
+
+/// The name without the ending of a compressed file.
+fn uncompressed(path: &str) -> &str {
+    for ending in COMPRESSED {
+        if let Some(stripped) = path.strip_suffix(ending) {
+            return stripped;
+        }
+    }
+    path
+}
+
+/// Whether a folder in that of a site may have files of the site.
+pub fn is_folder_of_site(name: &str) -> bool {
+    let mut names = ROLES.iter().flat_map(RoleFiles::names);
+    is_sched_priv(name)
+        || names.any(|path| {
+            path.split_once('/')
+                .is_some_and(|(folder, _)| folder == name)
+        })
+}
+
+/// Whether a file in a scheduler's folder has this name.
+pub fn is_scheduler_file(name: &str) -> bool {
+    roles_of(name).iter().any(|role| role.is_of_scheduler())
+}
+
+/// The path, and the paths of the file when it is compressed.
+pub fn with_endings(path: &str) -> [String; 3] {
+    ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}"))
+}
+
 /// The error for a file of this kind where another is expected.
 pub fn unexpected(kind: FileKind, name: &str, bytes: &[u8], expected: &str) -> SiteError {
     let refusal = format!("`{name}` {}", kind.refusal(bytes, expected));
@@ -483,6 +551,47 @@ pub fn not_of_a_site(kind: FileKind, name: &str) -> SiteError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_site_file_is_known_by_its_path() {
+        for path in [
+            "qstat.json",
+            "qstat.json.gz",
+            "usage",
+            "sched_priv/usage",
+            "sched_priv_gpu/sched_config",
+            "ctime",
+        ] {
+            assert!(is_site_file(path), "{path}");
+        }
+        for path in [
+            "",
+            "/etc/passwd",
+            "sched_priv/other",
+            "mom_priv/usage",
+            "sched_priv/usage/x",
+            "../usage",
+        ] {
+            assert!(!is_site_file(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_docs_name_every_file_of_a_site() {
+        let docs = include_str!("../../../../docs/input.md");
+        let folder = docs
+            .split("## The folder of a site")
+            .nth(1)
+            .and_then(|rest| rest.split("\n## ").next())
+            .unwrap();
+        let names = ROLES
+            .iter()
+            .flat_map(|files| files.names())
+            .filter(|name| !name.contains('/'));
+        for name in names {
+            assert!(folder.contains(&format!("`{name}`")), "{name}");
+        }
+    }
 
     #[test]
     fn the_table_has_the_order_of_the_roles() {

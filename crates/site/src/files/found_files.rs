@@ -1,6 +1,5 @@
-//! Where the files of a site are: their usual names in a folder or an archive, those in a
-//! `pbs_snapshot` among them; and the search for
-//! them in a folder.
+//! Where the files of a site are: those that were found in a folder or an archive, by their paths; and
+//! the search for them in a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -9,77 +8,11 @@ use std::path::Path;
 
 use jsf_words::quoted_list;
 
-use crate::files::file_role::{ROLES, RoleFiles};
+use crate::files::file_role::{
+    ROLES, is_folder_of_site, is_sched_priv, is_site_file, roles_of, with_endings,
+};
 use crate::files::file_source::OpenedFile;
 use crate::{FileSource, Role, SiteFiles};
-
-/// The endings of compressed files.
-const COMPRESSED: [&str; 2] = [".gz", ".zst"];
-
-/// Whether a folder of this name is a scheduler's: `sched_priv`, or `sched_priv_NAME` for each
-/// further scheduler.
-pub fn is_sched_priv(folder: &str) -> bool {
-    folder == "sched_priv" || folder.starts_with("sched_priv_")
-}
-
-/// Whether a site's file has this path, relative to the folder of the site.
-pub fn is_site_file(path: &str) -> bool {
-    !roles(path).is_empty()
-}
-
-/// The roles that a file with this path can have.
-fn roles(path: &str) -> Vec<Role> {
-    let path = uncompressed(path);
-    let in_sched_priv = match path.split_once('/') {
-        Some((folder, name)) if is_sched_priv(folder) => Some(name),
-        Some(_) => None,
-        None => Some(path),
-    };
-    let mut roles = Vec::new();
-    for files in &ROLES {
-        let own = if files.role.is_of_scheduler() {
-            in_sched_priv
-        } else {
-            Some(path)
-        };
-        if let Some(own) = own
-            && files.names().any(|name| name == own)
-        {
-            roles.push(files.role);
-        }
-    }
-    roles
-}
-
-/// The name without the ending of a compressed file.
-fn uncompressed(path: &str) -> &str {
-    for ending in COMPRESSED {
-        if let Some(stripped) = path.strip_suffix(ending) {
-            return stripped;
-        }
-    }
-    path
-}
-
-/// Whether a folder in that of a site may have files of the site.
-pub fn is_folder_of_site(name: &str) -> bool {
-    let mut names = ROLES.iter().flat_map(RoleFiles::names);
-    is_sched_priv(name)
-        || names.any(|path| {
-            path.split_once('/')
-                .is_some_and(|(folder, _)| folder == name)
-        })
-}
-
-/// Whether a file in a scheduler's folder has this name.
-pub fn is_scheduler_file(name: &str) -> bool {
-    roles(name).iter().any(|role| role.is_of_scheduler())
-}
-
-/// The path, and the paths of the file when it is compressed.
-fn with_endings(path: &str) -> [String; 3] {
-    ["", COMPRESSED[0], COMPRESSED[1]].map(|ending| format!("{path}{ending}"))
-}
 
 /// The parts of the path of a member, without those that stay in the same folder.
 pub fn path_parts(path: &str) -> Vec<&str> {
@@ -123,7 +56,7 @@ impl FoundFiles {
     /// is not used, and a warning names it, unless it lists resources or reservations, of which a
     /// site may have none. The scheduler's own files may be empty.
     pub fn add(&mut self, root: &str, path: String, file: FileSource, is_empty: bool) {
-        let roles = roles(&path);
+        let roles = roles_of(&path);
         if !is_empty || roles.iter().any(|role| role.is_of_scheduler()) {
             if self.by_path.insert(path.clone(), file).is_some() {
                 self.repeated.push(format!(
@@ -150,7 +83,7 @@ impl FoundFiles {
 
     /// Whether a file is there that only a site of PBS has.
     pub fn has_files_of_pbs(&self) -> bool {
-        let mut roles = self.by_path.keys().flat_map(|path| roles(path));
+        let mut roles = self.by_path.keys().flat_map(|path| roles_of(path));
         roles.any(Role::is_of_openpbs)
     }
 
@@ -348,47 +281,6 @@ pub fn add(found: &mut FoundFiles, folder: &Path, path: String) -> io::Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_site_file_is_known_by_its_path() {
-        for path in [
-            "qstat.json",
-            "qstat.json.gz",
-            "usage",
-            "sched_priv/usage",
-            "sched_priv_gpu/sched_config",
-            "ctime",
-        ] {
-            assert!(is_site_file(path), "{path}");
-        }
-        for path in [
-            "",
-            "/etc/passwd",
-            "sched_priv/other",
-            "mom_priv/usage",
-            "sched_priv/usage/x",
-            "../usage",
-        ] {
-            assert!(!is_site_file(path), "{path}");
-        }
-    }
-
-    #[test]
-    fn the_docs_name_every_file_of_a_site() {
-        let docs = include_str!("../../../../docs/input.md");
-        let folder = docs
-            .split("## The folder of a site")
-            .nth(1)
-            .and_then(|rest| rest.split("\n## ").next())
-            .unwrap();
-        let names = ROLES
-            .iter()
-            .flat_map(|files| files.names())
-            .filter(|name| !name.contains('/'));
-        for name in names {
-            assert!(folder.contains(&format!("`{name}`")), "{name}");
-        }
-    }
 
     #[test]
     fn the_default_scheduler_comes_first() {

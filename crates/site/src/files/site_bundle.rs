@@ -12,8 +12,8 @@ use job_sort_formula::{JobTable, Value};
 use jsf_ingest::{FileKind, NativeJob};
 use serde::{Deserialize, Serialize};
 
-use crate::files::file_role::{ROLES, not_of_a_site};
-use crate::files::found_files::{FoundFiles, is_site_file, path_parts};
+use crate::files::file_role::{ROLES, is_site_file, not_of_a_site};
+use crate::files::found_files::{FoundFiles, path_parts};
 use crate::{FileSource, Role, Site, SiteError, SiteFiles, SiteOptions};
 
 /// The first line of a bundle.

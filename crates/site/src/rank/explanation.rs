@@ -1,8 +1,5 @@
 //! Why jobs have their places in the queue: what the formula saw of a job, its terms, its
-//! neighbours with what they have more or less, and the other values under which it is in another
-//! place.
-
-use std::cmp::Reverse;
+//! neighbours with what they have more or less, and the criterion that decides between them.
 
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::NodeId;
@@ -17,13 +14,13 @@ use job_sort_formula::rank::{
 use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{ExchangeRate, exchange_rates};
-use jsf_openpbs::order::{Competition, Criterion, JobComparison, NotConsidered};
+use jsf_openpbs::order::{Criterion, JobComparison, NotConsidered};
 use serde::Serialize;
 
-use crate::rank::race::Race;
 use crate::site_tree::SiteTree;
 use crate::{
-    PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError, SmallestChanges, Wait,
+    Cause, Influence, PolicyShares, RankedQueue, Role, SharesRequest, Site, SiteError,
+    SmallestChanges, Wait,
 };
 
 /// The most neighbours above and below a job.
@@ -90,56 +87,6 @@ pub struct Explanation {
     /// influences, causes and changes may be missing.
     pub is_complete: bool,
 }
-
-/// With which jobs the inputs of a job are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Against {
-    /// The jobs just ahead.
-    Ahead,
-    /// The median of the considered jobs.
-    Median,
-    /// The jobs just behind.
-    Behind,
-}
-
-/// An input that moves a job if it has the value of other jobs instead of its own, while nothing
-/// else changes.
-#[derive(Debug, Clone, Serialize)]
-pub struct Cause {
-    /// The inputs: one, or all fair-share inputs of the formula together.
-    pub inputs: Vec<String>,
-    /// The values of the job.
-    pub values: Vec<Value>,
-    /// With which jobs it is compared.
-    pub against: Against,
-    /// The places that it gains with their values, added up over these jobs; negative if it loses
-    /// places.
-    pub gained: i64,
-    /// The values of these jobs, each with the row of the job, if it is one, and the rank that it
-    /// gives.
-    pub others: Vec<OtherValues>,
-}
-
-/// The inputs of another job, and what they would do to a job.
-#[derive(Debug, Clone, Serialize)]
-pub struct OtherValues {
-    /// The row of the other job; `None` for the medians.
-    #[serde(skip)]
-    pub row: Option<usize>,
-    /// Its id.
-    pub job: Option<String>,
-    /// The values.
-    pub values: Vec<Value>,
-    /// The value of the formula with them minus that of the job.
-    #[serde(skip)]
-    pub effect: f64,
-    /// The rank that the job would have with them.
-    pub rank: usize,
-}
-
-/// The row of a job, or `None` for the medians, with the inputs.
-type ComparedInputs = (Option<usize>, Vec<Value>);
 
 /// What an explanation contains in addition.
 #[derive(Debug, Clone, Copy)]
@@ -227,10 +174,6 @@ impl Site {
                 Need::PythonNumbers,
             ));
         }
-        let mut ranks = vec![None; ranked.table.len()];
-        for (&row, rank) in ranked.ranking.order().iter().zip(1..) {
-            ranks[row] = Some(rank);
-        }
         let mut shares = None;
         if let Some(tree) = &self.tree {
             // with the entities of the jobs, under the policy in force
@@ -243,7 +186,7 @@ impl Site {
             site: self,
             ranked,
             options,
-            ranks,
+            ranks: ranked.ranking.ranks(),
             medians: explain::medians(&ranked.program, &ranked.table, ranked.ranking.order()),
             comparison: order.comparison(ranked.ranking.scores(), &ranked.table),
             criteria: self.criteria(&ranked.table, ranked.pbs_tree()),
@@ -260,22 +203,22 @@ impl Site {
 }
 
 /// A ranked queue whose jobs are explained.
-struct Explainer<'a> {
-    site: &'a Site,
-    ranked: &'a RankedQueue,
+pub struct Explainer<'a> {
+    pub site: &'a Site,
+    pub ranked: &'a RankedQueue,
     options: &'a ExplainOptions,
-    /// By row.
-    ranks: Vec<Option<usize>>,
+    /// By row, as [`Ranking::ranks`] has them.
+    ranks: Vec<u32>,
     /// The medians of the inputs over the considered jobs.
-    medians: Vec<Value>,
+    pub medians: Vec<Value>,
     comparison: JobComparison<'a>,
     criteria: Vec<(Criterion, String)>,
     shares: Option<&'a PolicyShares>,
 }
 
 /// The evaluation of the formula for a job.
-struct Evaluation {
-    inputs: Vec<Value>,
+pub struct Evaluation {
+    pub inputs: Vec<Value>,
     trace: Trace,
     terms: Vec<Term>,
 }
@@ -311,8 +254,10 @@ impl Explainer<'_> {
             && let Some(value) = nearest_double(exact)
         {
             budget.with_part(4, |part| {
-                influences = influences_of(program, &own.inputs, value, &self.medians, part);
-                causes = self.causes(race.as_ref(), own, value, part);
+                influences = self.influences(own, value, part);
+                if let Some(race) = &race {
+                    causes = self.causes(race, own, value, part);
+                }
                 rates = exchange_rates(program, &ranked.schema, &own.inputs, part);
                 is_complete &= !part.is_spent();
             });
@@ -352,7 +297,7 @@ impl Explainer<'_> {
         }
         Explanation {
             row,
-            rank: self.ranks[row],
+            rank: self.rank(row),
             not_considered: ranked.reason_against(row),
             score,
             inputs: self.inputs(row),
@@ -373,6 +318,11 @@ impl Explainer<'_> {
         }
     }
 
+    pub fn rank(&self, row: usize) -> Option<usize> {
+        let rank = self.ranks[row] as usize;
+        (rank > 0).then_some(rank)
+    }
+
     /// The result of an evaluation before it is rounded.
     fn result(&self, own: &Evaluation) -> Result<Value, ScoreError> {
         let interpreter = self.ranked.program.interpreter(Python::new());
@@ -391,7 +341,7 @@ impl Explainer<'_> {
     }
 
     /// The rows of the next considered jobs ahead of a rank and behind it, the nearest first.
-    fn near(&self, rank: usize) -> [Vec<usize>; 2] {
+    pub fn near(&self, rank: usize) -> [Vec<usize>; 2] {
         let order = self.ranked.ranking.order();
         let own = rank - 1;
         let mut ahead = order[own.saturating_sub(NEIGHBOURS)..own].to_vec();
@@ -400,103 +350,9 @@ impl Explainer<'_> {
         [ahead, behind.to_vec()]
     }
 
-    /// The inputs that move the job if it has the values of the jobs just ahead, of the jobs just
-    /// behind, or the medians.
-    fn causes(
-        &self,
-        race: Option<&Race<'_>>,
-        own: &Evaluation,
-        value: f64,
-        budget: &mut WorkBudget,
-    ) -> Vec<Cause> {
-        let ranked = self.ranked;
-        let program = &ranked.program;
-        let Some(race) = race else {
-            return Vec::new();
-        };
-        let Some(rank) = self.ranks[race.row] else {
-            return Vec::new();
-        };
-        let [ahead, behind] = self.near(rank);
-        let compared = [
-            (Against::Ahead, self.compared_inputs(&ahead)),
-            (Against::Median, vec![(None, self.medians.clone())]),
-            (Against::Behind, self.compared_inputs(&behind)),
-        ];
-        let mut causes = Vec::new();
-        for (against, compared) in &compared {
-            for group in groups(program) {
-                let mut others = Vec::new();
-                let mut gained = 0;
-                for (row, values) in compared {
-                    let changed = exchanged(program, &own.inputs, values, &group, budget);
-                    if let Some(changed) = changed
-                        && let Some(new_rank) = self.rank_with(changed, &race.competition)
-                    {
-                        gained += rank as i64 - new_rank as i64;
-                        others.push(OtherValues {
-                            row: *row,
-                            job: row.map(|row| ranked.table.id(row).to_owned()),
-                            values: of_group(values, &group),
-                            effect: changed - value,
-                            rank: new_rank,
-                        });
-                    }
-                }
-                if budget.is_spent() {
-                    // some of the others are missing
-                    break;
-                }
-                if gained != 0 {
-                    let mut inputs = Vec::new();
-                    for &index in &group {
-                        inputs.push(program.inputs()[index].to_string());
-                    }
-                    causes.push(Cause {
-                        inputs,
-                        values: of_group(&own.inputs, &group),
-                        against: *against,
-                        gained,
-                        others,
-                    });
-                }
-            }
-        }
-        causes.sort_by_key(|cause| Reverse(cause.gained.abs()));
-        causes
-    }
-
-    fn compared_inputs(&self, rows: &[usize]) -> Vec<ComparedInputs> {
-        let mut compared = Vec::new();
-        for &row in rows {
-            if let Some(inputs) = explain::inputs(&self.ranked.program, &self.ranked.table, row) {
-                compared.push((Some(row), inputs));
-            }
-        }
-        compared
-    }
-
-    /// The rank of a job with another value; `None` if it has none.
-    fn rank_with(&self, value: f64, competition: &Competition) -> Option<usize> {
-        let value = self.site.precision().round(value);
-        let is_ahead = |&(other, wins_ties): &(usize, bool)| {
-            let Some(other) = self.ranked.ranking.score(other) else {
-                return false;
-            };
-            let order = higher_first(other.value, value);
-            order.is_lt() || (order.is_eq() && wins_ties)
-        };
-        let competitors = &competition.competitors;
-        competition.rank(if value > competition.threshold {
-            competitors.partition_point(is_ahead)
-        } else {
-            competitors.len()
-        })
-    }
-
     /// The rank that the changes of single inputs are to give.
     fn goal(&self, row: usize) -> Option<usize> {
-        let rank = self.ranks[row]?;
+        let rank = self.rank(row)?;
         if rank <= 1 || !self.options.changes {
             return None;
         }
@@ -553,7 +409,7 @@ impl Explainer<'_> {
         budget: &mut WorkBudget,
     ) -> [Vec<Neighbour>; 2] {
         let mut neighbours = [Vec::new(), Vec::new()];
-        if let (Some(rank), Some(own)) = (self.ranks[row], own) {
+        if let (Some(rank), Some(own)) = (self.rank(row), own) {
             for (of_side, rows) in neighbours.iter_mut().zip(self.near(rank)) {
                 for other in rows {
                     of_side.push(self.neighbour(row, own, other, budget));
@@ -578,7 +434,7 @@ impl Explainer<'_> {
         let decided_by = is_right.then_some(criterion);
         let mut neighbour = Neighbour {
             row: other,
-            rank: self.ranks[other].unwrap_or_default(),
+            rank: self.ranks[other] as usize,
             differences: Vec::new(),
             decided_by,
             reason: self.words(decided_by),
@@ -673,24 +529,6 @@ impl Explainer<'_> {
     }
 }
 
-/// The values of a group of inputs.
-fn of_group(values: &[Value], group: &[usize]) -> Vec<Value> {
-    group.iter().map(|&index| values[index].clone()).collect()
-}
-
-/// How much an input contributes to the value of a job, against the median of the queue.
-#[derive(Debug, Clone, Serialize)]
-pub struct Influence {
-    /// The inputs: one, or all fair-share inputs of the formula together.
-    pub inputs: Vec<String>,
-    /// The values of the job.
-    pub values: Vec<Value>,
-    /// The medians of the considered jobs.
-    pub medians: Vec<Value>,
-    /// The value of the job minus what it would be with the medians.
-    pub effect: f64,
-}
-
 /// The difference of a term between two jobs.
 #[derive(Debug, Clone, Serialize)]
 pub struct TermDifference {
@@ -698,73 +536,6 @@ pub struct TermDifference {
     pub text: String,
     /// The term of the first job minus that of the second; `None` if Python raises an exception.
     pub difference: Option<Value>,
-}
-
-/// How much each input contributes to the value of a job, the largest contribution first, as far as
-/// the budget goes. `value` is that of the job.
-fn influences_of(
-    program: &Program,
-    inputs: &[Value],
-    value: f64,
-    medians: &[Value],
-    budget: &mut WorkBudget,
-) -> Vec<Influence> {
-    let mut influences = Vec::new();
-    for group in groups(program) {
-        // an evaluation with the medians that fails says nothing about the input
-        let Some(other) = exchanged(program, inputs, medians, &group, budget) else {
-            continue;
-        };
-        let effect = value - other;
-        // the difference of two infinities says nothing
-        if effect.is_nan() {
-            continue;
-        }
-        influences.push(Influence {
-            inputs: group
-                .iter()
-                .map(|&index| program.inputs()[index].to_string())
-                .collect(),
-            values: of_group(inputs, &group),
-            medians: of_group(medians, &group),
-            effect,
-        });
-    }
-    influences.sort_by(|left, right| right.effect.abs().total_cmp(&left.effect.abs()));
-    influences
-}
-
-/// The inputs, by index: each alone, but all fair-share inputs together, since they change
-/// together.
-fn groups(program: &Program) -> Vec<Vec<usize>> {
-    let mut groups = Vec::new();
-    let mut fairshare = Vec::new();
-    for (index, name) in program.inputs().iter().enumerate() {
-        match FairshareInput::from_name(name) {
-            Some(_) => fairshare.push(index),
-            None => groups.push(vec![index]),
-        }
-    }
-    if !fairshare.is_empty() {
-        groups.push(fairshare);
-    }
-    groups
-}
-
-/// The value of a job with some inputs, given by index, of another one; `None` if the evaluation
-/// fails or the budget is spent.
-fn exchanged(
-    program: &Program,
-    own: &[Value],
-    other: &[Value],
-    inputs: &[usize],
-    budget: &mut WorkBudget,
-) -> Option<f64> {
-    let mut changed = own.to_vec();
-    for &index in inputs {
-        changed[index] = other[index].clone();
-    }
-    nearest_double(&evaluate(program, &changed, budget)?.ok()?)
 }
 
 /// The differences between the terms of two jobs, the largest magnitude first. If one of them is a

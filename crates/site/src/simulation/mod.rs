@@ -5,6 +5,7 @@
 
 mod job_logs;
 mod simulated_queue;
+mod simulation_rules;
 
 pub use simulated_queue::{
     Processors, SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up,

@@ -1,9 +1,5 @@
-//! A log run through time: with which options, on which machine and by which rules, which are made of
-//! the same settings and nodes as those of the next cycle; with which usage the fair-share tree begins,
-//! how it decays and for how long it says nothing yet; what comes out, and of what it warns.
-
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+//! A log run through time: with which options; with which usage the fair-share tree begins, how it
+//! decays and for how long it says nothing yet; what comes out, and of what it warns.
 
 use job_sort_formula::diagnostic::Need;
 use job_sort_formula::fairshare::decay::HalfLife;
@@ -11,20 +7,14 @@ use job_sort_formula::fairshare::{PolicyRules, ShareTree};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::FairshareInput;
-use jsf_ingest::QueuedJob;
-use jsf_openpbs::amounts::{AmountSource, NumberMode, server_float};
-use jsf_openpbs::cycle::{CycleJob, CycleRules, CycleState, QueueOrder, Times};
-use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig, SortFirst};
-use jsf_openpbs::job_attributes::{Chunk, array_and_index};
+use jsf_openpbs::amounts::NumberMode;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, MAX_RUN_SUBJOBS, NonPrimeRules, Observer,
-    OrderRules, Schedule, SimulationRules, Statistics, UsageMeasure, WarmUp, Workload, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, Observer, Schedule, Statistics, UsageMeasure,
+    WarmUp, Workload, simulate,
 };
 use jsf_words::{counted, quoted_and_list_of_five};
 use serde::{Deserialize, Serialize};
 
-use crate::cycle::{LimitedNames, PROCESSORS, Pools, Reservations, starts_in_words};
-use crate::simulation::job_logs::is_always_known;
 use crate::site_tree::SiteTree;
 use crate::{LeftOut, PolicyName, Role, Site, SiteError};
 
@@ -88,6 +78,43 @@ pub struct SimulatedQueue {
     pub shares: Option<Vec<Option<f64>>>,
     /// What the simulation leaves out or assumes, one sentence each.
     pub warnings: Vec<String>,
+}
+
+/// The processors of a simulated machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Processors {
+    /// How many there are.
+    pub total: u32,
+    /// Where that number is from.
+    pub(crate) from: ProcessorsSource,
+}
+
+/// Where the number of processors of a simulated machine is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProcessorsSource {
+    /// It was given.
+    Given,
+    /// They are those of the site's nodes.
+    Nodes,
+    /// The log says it.
+    Log,
+}
+
+impl Processors {
+    /// Whether their number was given.
+    pub fn are_given(self) -> bool {
+        self.from == ProcessorsSource::Given
+    }
+
+    /// Where their number is from, which follows it in a sentence.
+    pub fn source_in_words(self) -> &'static str {
+        match self.from {
+            ProcessorsSource::Given => "as given",
+            ProcessorsSource::Nodes => "of the site's nodes",
+            ProcessorsSource::Log => "by the log",
+        }
+    }
 }
 
 impl SimulatedQueue {
@@ -492,348 +519,4 @@ pub fn check_warm_up(workload: &Workload, warm_up: i64) -> Result<(), SiteError>
     Err(SiteError::content(format!(
         "the warm-up of {warm_up} s leaves no job: the last one is submitted {length} s after the first"
     )))
-}
-
-/// The processors of a simulated machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Processors {
-    /// How many there are.
-    pub total: u32,
-    /// Where that number is from.
-    pub(crate) from: ProcessorsSource,
-}
-
-/// Where the number of processors of a simulated machine is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProcessorsSource {
-    /// It was given.
-    Given,
-    /// They are those of the site's nodes.
-    Nodes,
-    /// The log says it.
-    Log,
-}
-
-impl Processors {
-    /// Whether their number was given.
-    pub fn are_given(self) -> bool {
-        self.from == ProcessorsSource::Given
-    }
-
-    /// Where their number is from, which follows it in a sentence.
-    pub fn source_in_words(self) -> &'static str {
-        match self.from {
-            ProcessorsSource::Given => "as given",
-            ProcessorsSource::Nodes => "of the site's nodes",
-            ProcessorsSource::Log => "by the log",
-        }
-    }
-}
-
-impl Site {
-    /// The resources besides processors that the nodes have and the scheduler looks at, so that
-    /// jobs wait for them.
-    pub(crate) fn counted_resources(&self) -> Result<Vec<Box<str>>, SiteError> {
-        let Some(nodes) = self.nodes()? else {
-            return Ok(Vec::new());
-        };
-        let mut names = BTreeSet::new();
-        for node in self.usable_nodes(&nodes, &Reservations::default()) {
-            names.extend(node.amounts.keys().cloned());
-        }
-        names.retain(|name| **name != *PROCESSORS && self.is_checked(name));
-        Ok(names.into_iter().collect())
-    }
-
-    /// The names by which `job_sort_key` orders jobs with equal values and that are taken from the
-    /// log.
-    pub(crate) fn sorted_resources(&self) -> Vec<Box<str>> {
-        let mut names = Vec::new();
-        let ByTime { prime, non_prime } = &self.config.job_sort_key;
-        // without holidays it is always prime time
-        let has_non_prime = self.files.has(Role::Holidays);
-        let non_prime = non_prime.iter().filter(|_| has_non_prime);
-        for key in prime.iter().chain(non_prime) {
-            let name = name_of_key(&key.name);
-            if self.schema.is_numeric(name) && !is_always_known(name) {
-                names.push(name.into());
-            }
-        }
-        names
-    }
-
-    /// The machine and the rules by which a workload is simulated, where the processors are from,
-    /// and how many jobs are placed by their `select`. The nodes are told apart only where the log
-    /// has chunks. `left_out` gets what of the nodes and of the chunks the simulation does without.
-    pub(crate) fn simulation_rules(
-        &self,
-        workload: &Workload,
-        options: &SimulationOptions,
-        times: Times,
-        left_out: &mut Vec<LeftOut>,
-    ) -> Result<(SimulationRules, ProcessorsSource, usize), SiteError> {
-        let queues = workload.queues();
-        let mut placed_jobs = 0;
-        if options.processors.is_none() && self.files.has(Role::Nodes) {
-            let jobs = workload.jobs().iter();
-            placed_jobs = jobs
-                .filter(|job| !workload.chunks(job).0.is_empty())
-                .count();
-        }
-        let amounts = self.with_limited(self.counted_resources()?, queues);
-        let (distinct, of_jobs) = self.queued_jobs(workload, &amounts, placed_jobs > 0);
-        let mut source = ProcessorsSource::Nodes;
-        let mut pools = if let Some(processors) = options.processors {
-            source = ProcessorsSource::Given;
-            Pools::of_processors(self, processors)
-        } else if placed_jobs > 0 {
-            let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
-            let jobs = of_jobs.iter().map(|&job| &distinct[job as usize]);
-            left_out.extend(pools.left_out(&jobs.collect::<Vec<_>>()));
-            left_out.extend(LeftOut::of_some_jobs([(
-                "chunks of jobs without `select` in the log (each is placed as one)",
-                workload.jobs().len() - placed_jobs,
-            )]));
-            pools
-        } else {
-            self.merged_pools(workload, &mut source, left_out)?
-        };
-        pools.set_queues(queues);
-        let mut requests = Vec::with_capacity(distinct.len());
-        for job in &distinct {
-            let queue = queues.iter().position(|queue| *queue == job.queue);
-            requests.push(Arc::new(pools.request(queue.unwrap_or(0), job)));
-        }
-        let machine = pools.machine();
-        let mut jobs = workload.cycle_jobs(|job| requests[of_jobs[job] as usize].clone());
-        let in_log = workload.names_in_log();
-        let limited = LimitedNames {
-            queues,
-            users: &in_log.users,
-            groups: &in_log.unix_groups,
-            projects: &in_log.projects,
-            amounts: &pools.amounts,
-        };
-        let of_arrays = limits_of_arrays(workload, &mut jobs);
-        let config = self.config.in_non_prime_time();
-        let non_prime_config = config.filter(|_| !times.is_empty());
-        let is_prime_preemptive = self.config.preemptive_sched.prime;
-        let other = non_prime_config.as_ref();
-        let preempts =
-            is_prime_preemptive || other.is_some_and(|config| config.preemptive_sched.prime);
-        let (mut levels, limits) = self.levels_and_limits(&limited, of_arrays, preempts, true);
-        let has_levels = levels.is_preemptive;
-        levels.is_preemptive &= is_prime_preemptive;
-        let cycle = match options.backfill {
-            Some(backfill) => backfill.rules(),
-            None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
-            None => Backfill::Easy.rules(),
-        };
-        let non_prime = non_prime_config.map(|config| NonPrimeRules {
-            strict_ordering: match options.backfill {
-                Some(_) => cycle.strict_ordering,
-                None => config.strict_ordering.prime,
-            },
-            is_preemptive: has_levels && config.preemptive_sched.prime,
-            order: self.simulated_order(&config, workload),
-        });
-        let rules = SimulationRules {
-            state: CycleState {
-                machine,
-                limits,
-                ..CycleState::default()
-            },
-            jobs,
-            cycle: CycleRules {
-                times,
-                levels,
-                ..cycle
-            },
-            order: self.simulated_order(&self.config, workload),
-            non_prime,
-            threshold: self.threshold().map(server_float),
-            has_accrual: self.server.eligible_time_enable().unwrap_or(false),
-            max_age: self.slurm.as_ref().map(|slurm| slurm.settings().max_age),
-            precision: self.precision(),
-            on_error: self.options.on_error,
-        };
-        Ok((rules, source, placed_jobs))
-    }
-
-    /// What a cycle starts, in words.
-    pub(crate) fn backfilling(&self, backfill: Option<Backfill>, rules: &CycleRules) -> String {
-        let words = match backfill {
-            Some(Backfill::Greedy) => "backfill greedy",
-            Some(Backfill::None) => "backfill none",
-            None if self.files.has(Role::SchedConfig) => return starts_in_words(rules),
-            Some(Backfill::Easy) | None => "backfill easy",
-        };
-        words.to_owned()
-    }
-
-    /// The machine on which jobs have no hosts: the site's nodes, else the machine of the log.
-    fn merged_pools(
-        &self,
-        workload: &Workload,
-        source: &mut ProcessorsSource,
-        left_out: &mut Vec<LeftOut>,
-    ) -> Result<Pools<'_>, SiteError> {
-        if let Some(nodes) = self.nodes()? {
-            let usable = self.usable_nodes(&nodes, &Reservations::default());
-            if usable.iter().any(|node| node.host != usable[0].host) {
-                left_out.push(LeftOut {
-                    what: "the hosts of jobs without `select` in the log".to_owned(),
-                    jobs: workload.jobs().len(),
-                });
-            }
-            return Pools::merged(self, &usable);
-        }
-        if let Some(slurm) = &self.slurm
-            && let Some(processors) = slurm.cluster.usable_processors()
-        {
-            return Ok(Pools::of_processors(self, processors));
-        }
-        let Some(processors) = workload.machine_processors else {
-            return Err(SiteError::missing(
-                "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
-                Need::Processors,
-            ));
-        };
-        *source = ProcessorsSource::Log;
-        Ok(Pools::of_processors(self, processors))
-    }
-
-    /// In which order a cycle considers the jobs of a workload.
-    fn simulated_order(&self, config: &SchedConfig, workload: &Workload) -> OrderRules {
-        let queues = workload.queues();
-        let stopped = queues.iter().map(|queue| !self.queues.is_started(queue));
-        // queues of the log that the site does not list are one
-        let mut order = QueueOrder::new(config, &self.queues, queues, false);
-        order.by_fair_share &= self.tree.is_some();
-        OrderRules {
-            queues: order,
-            ties: ties(config, workload),
-            stopped: stopped.collect(),
-        }
-    }
-
-    /// The jobs of a log as a cycle reads them, those that are alike once; and job by job, which of
-    /// these it is. Their chunks are of use only where they are placed.
-    fn queued_jobs(
-        &self,
-        workload: &Workload,
-        amounts: &[Box<str>],
-        takes_chunks: bool,
-    ) -> (Vec<QueuedJob>, Vec<u32>) {
-        let mut columns = Vec::new();
-        for name in amounts {
-            if **name != *PROCESSORS
-                && let Some(column) = workload.amounts_of(name)
-            {
-                columns.push((name, column));
-            }
-        }
-        let mut distinct = Vec::new();
-        let mut known = HashMap::new();
-        let mut job_amounts = Vec::with_capacity(workload.jobs().len());
-        for (index, job) in workload.jobs().iter().enumerate() {
-            let mut amounts = Vec::with_capacity(columns.len());
-            for (_, column) in &columns {
-                amounts.push(column[index].ceil() as i64);
-            }
-            let chunks = takes_chunks.then(|| workload.chunks(job));
-            let key = (job.queue, chunks, job.processors, amounts);
-            let next = distinct.len() as u32;
-            job_amounts.push(*known.entry(key).or_insert_with_key(
-                |(_, chunks, _, amounts): &(_, _, _, Vec<i64>)| {
-                    let (select, place) = chunks.unwrap_or_default();
-                    let mut named = BTreeMap::new();
-                    for ((name, _), &amount) in columns.iter().zip(amounts) {
-                        if amount > 0 {
-                            named.insert((*name).clone(), amount);
-                        }
-                    }
-                    let mut chunks = Vec::new();
-                    if !select.is_empty() {
-                        chunks = Chunk::read_select(select, AmountSource::Server, &self.schema);
-                    }
-                    distinct.push(QueuedJob {
-                        queue: workload.queues()[job.queue as usize].clone(),
-                        ncpus: Some(job.processors.into()),
-                        chunks,
-                        place: place.into(),
-                        amounts: named,
-                        ..QueuedJob::default()
-                    });
-                    next
-                },
-            ));
-        }
-        (distinct, job_amounts)
-    }
-}
-
-/// The places of jobs with equal values by `job_sort_key`, then by submission; empty if there
-/// is no key that the log has.
-fn ties(config: &SchedConfig, workload: &Workload) -> Vec<u32> {
-    let jobs = workload.jobs();
-    let mut columns: Vec<Vec<f64>> = Vec::new();
-    for key in &config.job_sort_key.prime {
-        let mut column = match name_of_key(&key.name) {
-            PROCESSORS => jobs.iter().map(|job| f64::from(job.processors)).collect(),
-            "walltime" => jobs.iter().map(|job| job.walltime as f64).collect(),
-            name => match workload.amounts_of(name) {
-                Some(column) => column,
-                None => continue,
-            },
-        };
-        if key.first == SortFirst::High {
-            for value in &mut column {
-                *value = -*value;
-            }
-        }
-        columns.push(column);
-    }
-    if columns.is_empty() {
-        return Vec::new();
-    }
-    let mut order: Vec<u32> = (0..jobs.len() as u32).collect();
-    // the last key counts least
-    for column in columns.iter().rev() {
-        order.sort_by(|&left, &right| column[left as usize].total_cmp(&column[right as usize]));
-    }
-    let mut ties = vec![0; jobs.len()];
-    for (&job, place) in order.iter().zip(0..) {
-        ties[job as usize] = place;
-    }
-    ties
-}
-
-/// Sets the array of each subjob, if the log says how many of it may run at a time. Returns this
-/// number by array.
-fn limits_of_arrays(workload: &Workload, jobs: &mut [CycleJob]) -> HashMap<u32, i64> {
-    let most = workload.amounts_of(MAX_RUN_SUBJOBS).unwrap_or_default();
-    let mut arrays: HashMap<String, u32> = HashMap::new();
-    let mut limits = HashMap::new();
-    for (index, &most) in most.iter().enumerate() {
-        if most > 0.0
-            && let Some((array, _)) = array_and_index(workload.id(index))
-        {
-            let next = arrays.len() as u32;
-            let array = *arrays.entry(array).or_insert(next);
-            limits.insert(array, most as i64);
-            jobs[index].array = Some(array);
-        }
-    }
-    limits
-}
-
-/// The name of a formula for what a key of `job_sort_key` orders by.
-fn name_of_key(key: &str) -> &str {
-    if key == "sort_priority" {
-        "job_priority"
-    } else {
-        key
-    }
 }

@@ -40,7 +40,7 @@ pub struct RankAnswer<'a> {
     /// The ranked queue.
     pub queue: RankedQueue,
     /// The rank of each row, from 1; 0 for a job that the scheduler does not consider.
-    ranks: Vec<usize>,
+    ranks: Vec<u32>,
     /// The waiting rows that the scheduler does not consider, and why.
     not_considered: HashMap<usize, NotConsidered>,
     /// The rows to show, in the order in which they are shown.
@@ -97,12 +97,8 @@ impl<'a> RankAnswer<'a> {
         let (filter, all) = (question.filter(), all_rows(&queue.ranking));
         let mut rows = selected_rows(filter, all, site, &queue.table, warnings)?;
         rows.truncate(question.top.unwrap_or(usize::MAX));
-        let mut ranks = vec![0; queue.table.len()];
-        for (place, &row) in queue.ranking.order().iter().enumerate() {
-            ranks[row] = place + 1;
-        }
         Ok(Self {
-            ranks,
+            ranks: queue.ranking.ranks(),
             not_considered: queue.not_considered.iter().copied().collect(),
             rows,
             summands: question.terms.then(|| queue.program.summands()),
@@ -154,7 +150,7 @@ impl<'a> RankAnswer<'a> {
         let RankedQueue { table, ranking, .. } = &self.queue;
         let rank = match self.ranks[row] {
             0 => None,
-            rank => Some(rank),
+            rank => Some(rank as usize),
         };
         let state = table.state(row);
         let is_slurm_priority = self.queue.is_slurm_priority;
@@ -446,10 +442,10 @@ pub(crate) fn rank_jobs(
     read: JobsToRank,
     warnings: &mut Warnings,
 ) -> Result<RankedQueue, AnswerError> {
-    let findings = given.lint(&read.jobs.schema);
+    let schema = read.jobs.schema.clone();
     let ranked = site.rank_read_jobs(read);
     // a misspelled name may be why
-    let mut queue = ranked.inspect_err(|_| warnings.doubt(&findings))?;
+    let mut queue = ranked.inspect_err(|_| warnings.doubt(&given.lint(&schema)))?;
     if let Some(at) = site.priorities_at() {
         queue.rules.push(Rule::new("ages at", clock_time(at)));
     }

@@ -1,5 +1,5 @@
-//! The machine of a site as a scheduling cycle needs it, with its running and waiting jobs, what
-//! they request and what preemption has to know of them.
+//! The jobs of a document as a scheduling cycle needs them: what they request, where the running and
+//! the suspended ones are on the machine, and what preemption has to know of each.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,8 +21,9 @@ use jsf_simulate::Names;
 use jsf_words::count;
 
 use crate::cycle::cycle_settings::LimitedNames;
-use crate::cycle::node_pools::{PROCESSORS, Pools, Reservations, amounts_of};
-use crate::{LeftOut, PreemptedJob, Site, SiteError};
+use crate::cycle::node_pools::{PROCESSORS, Pools, amounts_of};
+use crate::cycle::reservations::Reservations;
+use crate::{Site, SiteError};
 
 /// What a cycle runs on.
 pub struct CycleMachine<'s> {
@@ -425,42 +426,6 @@ impl CycleMachine<'_> {
         }
     }
 
-    /// What of preemption may be otherwise, as the documents do not say it or it is not followed.
-    pub fn left_out_of_preemption(
-        &self,
-        before: &CycleState,
-        waiting: &[usize],
-        preempted: &[PreemptedJob],
-    ) -> Vec<LeftOut> {
-        if !self.rules.levels.is_preemptive {
-            return Vec::new();
-        }
-        let order = self.pools.site.server.preempt_order();
-        let mut by_checkpoint = 0;
-        for one in preempted {
-            by_checkpoint += usize::from(tries_checkpoint(order, one.method));
-        }
-        let requeued = before.preempted.len() - before.suspended.len();
-        let mut suspended = 0;
-        for row in waiting {
-            suspended += usize::from(before.suspended.contains_key(&(*row as u32)));
-        }
-        LeftOut::of_some_jobs([
-            (
-                format!("checkpoints of preempt_order {order}"),
-                by_checkpoint,
-            ),
-            (
-                "the second in which jobs were suspended, which orders them".to_owned(),
-                if suspended > 1 { suspended } else { 0 },
-            ),
-            (
-                "why jobs wait that ran before (run_count), taken as preempted".to_owned(),
-                requeued,
-            ),
-        ])
-    }
-
     /// A suspended job keeps what it did not give back.
     fn suspend(&mut self, row: u32, job: &QueuedJob) {
         let walltime = self.jobs[row as usize].walltime;
@@ -497,20 +462,6 @@ impl CycleMachine<'_> {
                 .map(|(kind, subject)| limits.has_kind(kind, queue).then_some(subject)),
         }
     }
-}
-
-/// Whether `preempt_order` tries a checkpoint before a method, whose letter is its first one.
-fn tries_checkpoint(order: &str, method: &str) -> bool {
-    let method = method[..1].to_uppercase();
-    for word in order.split_ascii_whitespace() {
-        if let Some(checkpoint) = word.find('C')
-            && let Some(taken) = word.find(&method)
-            && checkpoint < taken
-        {
-            return true;
-        }
-    }
-    false
 }
 
 #[derive(PartialEq, Eq, Hash)]

@@ -1,12 +1,172 @@
-//! How far the computed priorities are those that `squeue` prints, with the input that differs by
-//! the components of `sprio`.
+//! What Slurm's tools have printed against what is computed: the column `FairShare` of `sshare`, with
+//! the release or policy that computes it, and the priorities of `squeue`, with the input that differs
+//! by the components of `sprio`.
 
-use job_sort_formula::{JobTable, Ranking};
+use std::collections::HashMap;
+
+use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::fairshare::{AssociationShares, NodeId, PolicyRules, Release};
+use job_sort_formula::{JobTable, Ranking, ShareTree};
 use jsf_slurm::Factor;
 use jsf_words::count;
 
-use crate::Role;
+use crate::policy::PolicySelection;
+use crate::site_tree::{SiteTree, TreeOrigin, full_name};
 use crate::slurm_queue::SlurmQueue;
+use crate::{PolicyName, Role, Site};
+
+/// The largest error of a number that the daemon sent and `sshare` printed with six decimals.
+const PRINTED_PRECISION: f64 = 1.5e-6;
+/// The usage by which the total and an association's own may differ from the printed ones, which
+/// have no decimals.
+const USAGE_PRECISION: f64 = 4.0;
+
+/// The policies of the daemons that print the column.
+const POLICIES: [PolicyName; 3] = [
+    PolicyName::FairTree,
+    PolicyName::Classic,
+    PolicyName::DepthOblivious,
+];
+
+impl Site {
+    /// Compares the column `FairShare` of `sshare` with the factors of the policy in force. Warns if
+    /// they differ, with the release or the policy that computes the printed ones, if there is one.
+    pub(crate) fn compare_printed_fairshare(&mut self) {
+        let Some(tree) = &self.tree else {
+            return;
+        };
+        if let Some(slurm) = &self.slurm {
+            follow_first_cycle(tree, &mut self.policy, &slurm.pending_users());
+        }
+        let difference = difference_to_printed(tree, &self.policy);
+        self.warnings.of_shares.all.extend(difference);
+    }
+}
+
+/// A warning if the printed factors are not those of the policy in force. Nothing is compared under
+/// documented rules, under a policy that prints no such column, or if the document was printed under
+/// fair tree and the policy is another, or the reverse.
+fn difference_to_printed(tree: &SiteTree, policy: &PolicySelection) -> Option<Message> {
+    let (source_name, printed) = tree.printed_fairshare()?;
+    let TreeOrigin::Slurm { is_fair_tree } = tree.origin? else {
+        return None;
+    };
+    if policy.rules == PolicyRules::Documented
+        || !POLICIES.contains(&policy.name)
+        || is_fair_tree == Some(policy.name != PolicyName::FairTree)
+    {
+        return None;
+    }
+    let shares = tree.share_tree().ok()?;
+    let (all, differing) = compare(&shares, printed, policy, (policy.name, policy.release));
+    let (node, printed_first, computed) = *differing.first()?;
+    let advice = match find_reproducing(&shares, printed, policy) {
+        Some((policy, release)) => Message::asking(
+            "",
+            [Need::PolicyOfRelease(policy.as_str(), release.as_str())],
+        ),
+        None => {
+            "other settings of Slurm, such as `FairShareDampeningFactor`, may have been in force"
+                .into()
+        }
+    };
+    let difference = format!(
+        "`{source_name}`: the column FairShare differs from what {} of Slurm {} computes for {} of {all} \
+         associations, such as `{}`: printed {printed_first:.6}, computed {computed:.6}; ",
+        policy.name.as_str(),
+        policy.release.as_str(),
+        differing.len(),
+        full_name(&shares, node)
+    );
+    Some(advice.after(difference))
+}
+
+/// Whether the printed factors are those of the first cycle of slurmctld under `depth-oblivious`, in
+/// which they depend on the order of the pending jobs; `users` are those of these jobs. The policy
+/// then follows them.
+fn follow_first_cycle(tree: &SiteTree, policy: &mut PolicySelection, users: &[String]) {
+    if policy.name != PolicyName::DepthOblivious || policy.rules != PolicyRules::Scheduler {
+        return;
+    }
+    let Some((_, printed)) = tree.printed_fairshare() else {
+        return;
+    };
+    let Ok(shares) = tree.share_tree() else {
+        return;
+    };
+    let in_force = (policy.name, policy.release);
+    let (_, settled) = compare(&shares, printed, policy, in_force);
+    if settled.is_empty() {
+        return;
+    }
+    let by_name = shares.nodes().map(|node| (full_name(&shares, node), node));
+    let nodes: HashMap<String, NodeId> = by_name.collect();
+    let requested = users.iter().filter_map(|user| nodes.get(user));
+    let requested = requested.copied().collect();
+    policy.first_cycle = Some(requested);
+    let (_, first_cycle) = compare(&shares, printed, policy, in_force);
+    if first_cycle.len() >= settled.len() {
+        policy.first_cycle = None;
+    }
+}
+
+/// Searches the release or the policy under which every factor is as printed, and returns both.
+fn find_reproducing(
+    tree: &ShareTree,
+    printed: &[Option<f64>],
+    policy: &PolicySelection,
+) -> Option<(PolicyName, Release)> {
+    let releases = [Release::V22_05, Release::V26_11];
+    let candidates = POLICIES.map(|name| releases.map(|release| (name, release)));
+    let mut candidates = candidates.concat();
+    // another release is likelier than another policy
+    candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
+    for &candidate in &candidates[1..] {
+        let (compared, differences) = compare(tree, printed, policy, candidate);
+        if differences.is_empty() && compared > 0 {
+            return Some(candidate);
+        }
+    }
+    None
+}
+
+/// The number of factors that can be compared, and those that differ: each with its node, as it is
+/// printed and as it is computed.
+fn compare(
+    tree: &ShareTree,
+    printed: &[Option<f64>],
+    policy: &PolicySelection,
+    (name, release): (PolicyName, Release),
+) -> (usize, Vec<(NodeId, f64, f64)>) {
+    let shares = policy.build_policy_for(name, release, &[]).assess(tree);
+    let total = tree.usage(tree.root());
+    let mut compared = 0;
+    let mut differences = Vec::new();
+    for (node, printed) in tree.nodes().skip(1).zip(printed) {
+        let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
+            continue;
+        };
+        let Some(computed) = association.fairshare else {
+            continue;
+        };
+        compared += 1;
+        if (computed - printed).abs() > tolerance(&association, computed, total, name) {
+            differences.push((node, printed, computed));
+        }
+    }
+    (compared, differences)
+}
+
+/// The largest difference that printing explains: that of the factor's six decimals, and, for a
+/// factor of the form `2^-(usage/shares)`, that of a usage without decimals. The ranks of fair tree
+/// are whole numbers.
+fn tolerance(association: &AssociationShares, factor: f64, total: f64, name: PolicyName) -> f64 {
+    let shares = association.norm_shares.unwrap_or(0.0);
+    if name == PolicyName::FairTree || total <= 0.0 || shares <= 0.0 {
+        return PRINTED_PRECISION;
+    }
+    PRINTED_PRECISION + factor * std::f64::consts::LN_2 * USAGE_PRECISION / (total * shares)
+}
 
 /// From this part of the larger one on, a difference of two totals is no matter of time.
 const LARGE: f64 = 0.1;

@@ -14,9 +14,9 @@ use jsf_openpbs::job_attributes::array_and_index;
 use jsf_words::count;
 use serde::Serialize;
 
-use crate::cycle::cycle_machine::CycleMachine;
 use crate::cycle::cycle_settings::starts_in_words;
 use crate::cycle::decisions::Decisions;
+use crate::cycle::running_jobs::CycleMachine;
 use crate::rank::by_heading;
 use crate::site_jobs::ColumnsRequest;
 use crate::site_tree::AppliedTree;
