@@ -181,6 +181,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
             &["files", "pbs_tree"],
             &["cycle"],
             &["order", "pbsfs", "log_comparison"],
+            &["order_in_words"],
             &["check"],
         ],
     ),

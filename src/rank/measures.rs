@@ -1,6 +1,6 @@
 //! Numbers that say how far two rankings agree, and how evenly something is distributed.
 
-use super::double_key;
+use crate::rank::double_key;
 
 /// Kendall's tau-b of two lists of values of the same things: 1 if both order them alike, -1 if one
 /// reverses the other. Pairs that are tied in a list are left out of its part of the denominator.

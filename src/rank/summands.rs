@@ -10,7 +10,8 @@ use crate::diagnostic::Span;
 use crate::formula::program::{Program, Summand};
 use crate::jobs::JobTable;
 use crate::rank::measures::tau_b;
-use crate::rank::{OnError, Ranking, ScorePrecision, score, sort_by_value};
+use crate::rank::sort::sort_by_value;
+use crate::rank::{OnError, Ranking, ScorePrecision, score};
 use crate::schema::Schema;
 
 /// A formula of more summands is not examined.

@@ -21,6 +21,7 @@ pub mod cycle;
 pub mod job_attributes;
 pub mod log_comparison;
 pub mod order;
+mod order_in_words;
 pub mod pbs_tree;
 pub mod pbsfs;
 pub mod submission;

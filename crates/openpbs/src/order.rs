@@ -7,13 +7,11 @@
 //! `tests/golden/openpbs/evaluate/orders.jsonl`.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Ranking, Scores, higher_first, merge_sort, sort_listed_by_value};
 use job_sort_formula::schema::is_scheduler_input;
 
-use crate::amounts;
 use crate::cycle::{CycleJob, QueueOrder};
 use crate::files::queues::Queues;
 use crate::files::sched_priv::{SchedConfig, SortFirst, SortKey};
@@ -70,23 +68,6 @@ impl NotConsidered {
     }
 }
 
-impl fmt::Display for NotConsidered {
-    /// OpenPBS's log message, where it is recorded.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::NoShares => f.write_str("the job's fair-share entity has no shares"),
-            Self::UnderThreshold { value, threshold } => {
-                let value = amounts::logged(value);
-                let threshold = amounts::printed(threshold);
-                write!(
-                    f,
-                    "Job's formula value {value} is under threshold {threshold}"
-                )
-            }
-        }
-    }
-}
-
 impl<'a> Order<'a> {
     /// The order in prime time, which is always if there is no `holidays` file, without a
     /// fair-share tree and without a threshold.
@@ -103,41 +84,6 @@ impl<'a> Order<'a> {
     pub fn columns(&self) -> Vec<&'a str> {
         let keys = self.config.job_sort_key.prime.iter();
         keys.filter_map(column_of).collect()
-    }
-
-    /// The criteria by which jobs are ordered, the first one first, in a few words each.
-    pub fn criteria(&self) -> Vec<(Criterion, String)> {
-        let mut criteria = Vec::new();
-        if self.config.by_queue.prime || self.config.round_robin.prime {
-            criteria.push((Criterion::Queue, "priority of the queue".to_owned()));
-        }
-        if self.config.round_robin.prime {
-            criteria.push((
-                Criterion::RoundRobin,
-                "queues in turn (round_robin)".to_owned(),
-            ));
-        }
-        if self.config.preemptive_sched.prime {
-            let priority = self.config.preempt_queue_prio;
-            criteria.push((
-                Criterion::ExpressQueue,
-                format!("express queues (priority {priority} or higher)"),
-            ));
-        }
-        criteria.push((Criterion::Value, "value of the formula".to_owned()));
-        if self.active_tree().is_some() {
-            criteria.push((Criterion::FairShare, "fair share (fair_share)".to_owned()));
-        }
-        for (key, number) in self.config.job_sort_key.prime.iter().zip(1..) {
-            let first = match key.first {
-                SortFirst::High => "HIGH",
-                SortFirst::Low => "LOW",
-            };
-            let words = format!("job_sort_key {} {first}", key.name);
-            criteria.push((Criterion::SortKey(number), words));
-        }
-        criteria.push((Criterion::Submission, "order of submission".to_owned()));
-        criteria
     }
 
     /// Orders scored jobs.
@@ -167,7 +113,7 @@ impl<'a> Order<'a> {
     }
 
     /// The tree, if fair share orders jobs.
-    fn active_tree(&self) -> Option<&'a PbsTree> {
+    pub(crate) fn active_tree(&self) -> Option<&'a PbsTree> {
         self.tree.filter(|_| self.config.fair_share.prime)
     }
 
@@ -264,21 +210,6 @@ pub enum Criterion {
     SortKey(usize),
     /// The order of submission.
     Submission,
-}
-
-impl fmt::Display for Criterion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Queue => "queue",
-            Self::RoundRobin => "round robin",
-            Self::Considered => "considered",
-            Self::ExpressQueue => "express queue",
-            Self::Value => "value",
-            Self::FairShare => "fair share",
-            Self::SortKey(number) => return write!(f, "sort key {number}"),
-            Self::Submission => "submission",
-        })
-    }
 }
 
 impl<'t> JobComparison<'t> {
