@@ -214,6 +214,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
             &["warnings"],
             &["site_jobs", "described_job"],
             &["site_tree", "policy"],
+            &["shares"],
             &["settings"],
             &["formulas"],
             &["slurm_queue"],

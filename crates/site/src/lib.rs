@@ -18,6 +18,7 @@ mod policy;
 mod printed_numbers;
 mod rank;
 mod settings;
+mod shares;
 mod simulation;
 mod site_jobs;
 mod site_tree;
@@ -43,13 +44,14 @@ pub use files::site_bundle::SiteBundle;
 pub use files::site_files::SiteFiles;
 pub use formulas::FormulaText;
 pub use log_replay::LogReplay;
-pub use policy::{PolicyName, PolicySettings, PolicyShares, SharesRequest, UsageChange};
+pub use policy::{PolicyName, PolicySettings};
 pub use rank::{
     Against, Cause, ComparedQueue, ExplainOptions, ExplainedInput, Explanation, Explanations,
     Influence, JobTrajectory, JobsToRank, Means, Neighbour, OtherValues, Overtaking, RankReached,
     RankRequest, RankedQueue, Reached, Rule, SmallestChange, SmallestChanges, TermDifference,
     Trajectory, TrajectoryPoint, Wait, WhatIf,
 };
+pub use shares::{PolicyShares, SharesRequest, UsageChange};
 pub use simulation::{Processors, SimulatedQueue, SimulationOptions, StartingUsage, check_warm_up};
 pub use site_jobs::SiteJobs;
 pub use translation::{LargestJob, OrderAgreement, TranslatedPart, Translation, UntranslatedPart};
@@ -151,27 +153,47 @@ impl Site {
     /// # Errors
     /// A file cannot be read, or has another content than it should.
     pub fn from_files(files: SiteFiles, options: SiteOptions) -> Result<Self, SiteError> {
-        let files = files.with_scheduler_files()?.kept()?;
-        let jobs = files.first(Role::Queue);
-        let jobs = jobs.map(|jobs| jobs.check(Role::Queue)).transpose()?;
+        Self::from_files_or_warnings(files, options).map_err(|(error, _)| error)
+    }
+
+    /// Opens a site as [`from_files`](Self::from_files) does.
+    ///
+    /// # Errors
+    /// As for [`from_files`](Self::from_files), with the warnings about the files that were read
+    /// before.
+    pub fn from_files_or_warnings(
+        files: SiteFiles,
+        options: SiteOptions,
+    ) -> Result<Self, (SiteError, Vec<Message>)> {
         let mut site = Self {
             options,
             schema: Schema::openpbs(),
             warnings: SiteWarnings::new(options.strict),
             ..Self::default()
         };
-        site.warn_of_files(&files)?;
+        match site.read_files(files) {
+            Ok(()) => Ok(site),
+            Err(error) => Err((error, site.warnings())),
+        }
+    }
+
+    fn read_files(&mut self, files: SiteFiles) -> Result<(), SiteError> {
+        let files = files.with_scheduler_files()?.kept()?;
+        let jobs = files.first(Role::Queue);
+        let jobs = jobs.map(|jobs| jobs.check(Role::Queue)).transpose()?;
+        self.warn_of_files(&files)?;
         // settings.rs, formulas.rs: the server, its queues and resources, and the formulas
-        site.read_documents(&files)?;
-        site.read_sched_config(&files)?;
+        self.read_documents(&files)?;
+        self.read_sched_config(&files)?;
         // slurm_queue.rs: its jobs become native ones, and its priority the formula in force
-        let conf = site.read_slurm(&files, jobs.flatten())?;
+        let conf = self.read_slurm(&files, jobs.flatten())?;
         // site_tree.rs, by the settings of the scheduler
-        site.tree = SiteTree::read(&files, &site.config, &mut site.warnings.of_shares)?;
+        self.tree = SiteTree::read(&files, &self.config, &mut self.warnings.of_shares)?;
         // policy.rs: what the rules, the tree and the settings say
-        site.select_policy(&files, conf)?;
-        site.warn_of_clusters(&files);
-        Ok(Self { files, ..site })
+        self.select_policy(&files, conf)?;
+        self.warn_of_clusters(&files);
+        self.files = files;
+        Ok(())
     }
 
     /// The files of the site.

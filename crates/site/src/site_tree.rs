@@ -1,18 +1,12 @@
-//! The fair-share tree of a site: read from whichever of its files contain one, its nodes by their
-//! names, and the numbers that it gives the entities of the jobs under the policy in force.
+//! The fair-share tree of a site: read from whichever of its files contain one, and its nodes by their
+//! names.
 
 use std::collections::{BTreeSet, HashSet};
 
-use job_sort_formula::diagnostic::{Message, Need};
+use job_sort_formula::ShareTree;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
-use job_sort_formula::fairshare::{
-    AssessedTree, NodeId, NodeKind, Policy, PolicyRules, WeightedWalk,
-};
-use job_sort_formula::jobs::JobState;
-use job_sort_formula::rank::{fill_fairshare, missing_fairshare_input};
-use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::fairshare::{NodeId, NodeKind, Policy, PolicyRules, WeightedWalk};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
-use job_sort_formula::{JobTable, ShareTree};
 use jsf_ingest::FileKind;
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_json::clipped;
@@ -22,9 +16,8 @@ use jsf_slurm::associations::TreeFormat;
 use jsf_words::{counted, first_few_quoted};
 
 use crate::files::file_source::Content;
-use crate::site_jobs::{jobs_without_entity, unknown_entities};
-use crate::warnings::{FileWarnings, MAX_WARNINGS, in_file};
-use crate::{FileSource, PolicyName, Role, SharesRequest, Site, SiteError, SiteFiles};
+use crate::warnings::{FileWarnings, in_file};
+use crate::{FileSource, PolicyName, Role, SiteError, SiteFiles};
 
 /// A tree as its files describe it, before a policy is applied.
 #[derive(Debug)]
@@ -172,6 +165,19 @@ impl SiteTree {
         let tree = tree.map_err(|error| self.error(&error))?;
         self.require_finite_usage(&tree)?;
         Ok(tree)
+    }
+
+    /// The tree for a policy. That of OpenPBS gives every one of these entities a node.
+    pub fn tree_for(
+        &self,
+        policy: PolicyName,
+        rules: PolicyRules,
+        entities: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Result<ShareTree, SiteError> {
+        match policy {
+            PolicyName::Pbs => Ok(self.pbs_tree(rules, entities)?.into_tree()),
+            _ => self.share_tree(),
+        }
     }
 
     /// Refuses usage whose sum no double can hold: every part of it would be 0.
@@ -391,195 +397,5 @@ pub fn full_name(tree: &ShareTree, node: NodeId) -> String {
     match (tree.kind(node), tree.parent(node)) {
         (NodeKind::Entity, Some(account)) => format!("{}/{}", tree.name(account), tree.name(node)),
         _ => tree.path(node).join("/"),
-    }
-}
-
-/// The nodes that are active for ticket-based fair share: those that a request names, else those of
-/// the entities with pending jobs.
-pub fn active_nodes(
-    request: &SharesRequest,
-    table: &JobTable,
-    tree: &ShareTree,
-) -> Result<Vec<NodeId>, SiteError> {
-    use JobState::{Held, Queued, Waiting};
-
-    let mut nodes = Vec::new();
-    for name in &request.active {
-        nodes.push(find_node(tree, name)?);
-    }
-    if nodes.is_empty() {
-        let mut pending = BTreeSet::new();
-        for row in 0..table.len() {
-            if matches!(table.state(row), Queued | Held | Waiting) {
-                pending.insert(table.entity_index(row));
-            }
-        }
-        for entity in pending {
-            nodes.extend(tree.resolve(&table.entities()[entity]));
-        }
-    }
-    Ok(nodes)
-}
-
-/// A fair-share tree under the policy in force.
-#[derive(Debug)]
-pub enum AppliedTree {
-    /// OpenPBS's.
-    Pbs(PbsTree),
-    /// A tree under a policy of Slurm, or flux-accounting's.
-    Slurm(AssessedTree),
-}
-
-impl AppliedTree {
-    /// OpenPBS's tree, if it is one.
-    pub fn pbs(&self) -> Option<&PbsTree> {
-        match self {
-            Self::Pbs(tree) => Some(tree),
-            Self::Slurm(_) => None,
-        }
-    }
-
-    /// The tree with its numbers.
-    pub fn assessed(&self) -> &AssessedTree {
-        match self {
-            Self::Pbs(tree) => &tree.assessed,
-            Self::Slurm(assessed) => assessed,
-        }
-    }
-}
-
-impl Site {
-    /// Whether a formula with these inputs, or the order of the jobs, depends on fair share.
-    pub(crate) fn needs_shares(&self, inputs: &[impl AsRef<str>]) -> bool {
-        let mut keys = self.config.job_sort_key.prime.iter();
-        let mut inputs = inputs.iter();
-        self.config.fair_share.prime
-            || keys.any(|key| key.name == "fair_share_perc")
-            || inputs.any(|input| FairshareInput::from_name(input.as_ref()).is_some())
-    }
-
-    /// Fills in the fair-share numbers that the formula or the order of jobs reads, and those of
-    /// which the table has columns if rankings are compared. Returns the tree if it is applied.
-    pub(crate) fn fill_shares(
-        &self,
-        inputs: &[Box<str>],
-        table: &mut JobTable,
-        assumed: &SharesRequest,
-        applies_tree: bool,
-        warnings: &mut Vec<Message>,
-    ) -> Result<Option<AppliedTree>, SiteError> {
-        let reads_shares = self.needs_shares(inputs);
-        if !reads_shares && !applies_tree {
-            return Ok(None);
-        }
-        let mut names = FairshareInput::NAMES.iter();
-        let fills = reads_shares || names.any(|(name, _)| table.column(name).is_some());
-        let tree = self.applied_tree(table, assumed)?;
-        match &tree {
-            Some(tree) if fills => self.fill_from(tree, table, warnings),
-            None if fills => self.require_own_shares(inputs, table)?,
-            _ => {}
-        }
-        Ok(tree)
-    }
-
-    /// The fair-share tree, with the entities of these jobs, under the policy in force; `None` if
-    /// the site has none.
-    fn applied_tree(
-        &self,
-        table: &JobTable,
-        assumed: &SharesRequest,
-    ) -> Result<Option<AppliedTree>, SiteError> {
-        let Some(tree) = &self.tree else {
-            return Ok(None);
-        };
-        Ok(Some(match self.policy.name {
-            PolicyName::Pbs => {
-                let mut tree = tree.pbs_tree(self.policy.rules, table.entities())?;
-                if assumed.assumes_usage() {
-                    let mut changed = tree.tree().clone();
-                    self.assume_usage(&mut changed, PolicyName::Pbs, assumed)?;
-                    tree = tree
-                        .with_usage_of(changed, &*self.policy.build_policy(PolicyName::Pbs, &[]));
-                }
-                AppliedTree::Pbs(tree)
-            }
-            name => {
-                let mut shares = tree.share_tree()?;
-                self.assume_usage(&mut shares, name, assumed)?;
-                let active = active_nodes(assumed, table, &shares)?;
-                AppliedTree::Slurm(AssessedTree::new(
-                    shares,
-                    &*self.policy.build_policy(name, &active),
-                ))
-            }
-        }))
-    }
-
-    /// Fills in the fair-share numbers of a tree.
-    fn fill_from(&self, tree: &AppliedTree, table: &mut JobTable, warnings: &mut Vec<Message>) {
-        let numbers = self.options.numbers;
-        warnings.extend(jobs_without_entity(table, self.config.fairshare_entity));
-        match tree {
-            AppliedTree::Pbs(tree) => {
-                warnings.extend(unknown_entities(table, tree));
-                fill_fairshare(table, tree, |ratio| numbers.fairshare(ratio));
-            }
-            AppliedTree::Slurm(assessed) => {
-                let unknown = fill_fairshare(table, assessed, |ratio| numbers.fairshare(ratio));
-                for entity in unknown.iter().take(MAX_WARNINGS) {
-                    let why = explain_unresolved(assessed.tree(), entity);
-                    warnings.push(format!("the jobs of `{entity}` get 0: {why}").into());
-                }
-                if unknown.len() > MAX_WARNINGS {
-                    let more = unknown.len() - MAX_WARNINGS;
-                    let more = counted(more, "more entity", "more entities");
-                    warnings.push(format!("the jobs of {more} get 0").into());
-                }
-            }
-        }
-    }
-
-    /// The fair-share tree with the entities of these jobs, to look up which group an entity
-    /// belongs to; `None` if the site has no tree.
-    ///
-    /// # Errors
-    /// The tree cannot be built.
-    pub fn tree_of_jobs(&self, table: &JobTable) -> Result<Option<ShareTree>, SiteError> {
-        let Some(tree) = &self.tree else {
-            return Ok(None);
-        };
-        self.tree_under(self.policy.name, tree, table).map(Some)
-    }
-
-    /// A tree for a policy. That of OpenPBS gives every entity of these jobs a node.
-    pub(crate) fn tree_under(
-        &self,
-        policy: PolicyName,
-        tree: &SiteTree,
-        table: &JobTable,
-    ) -> Result<ShareTree, SiteError> {
-        if policy != PolicyName::Pbs {
-            return tree.share_tree();
-        }
-        let tree = tree.pbs_tree(self.policy.rules, table.entities())?;
-        Ok(tree.into_tree())
-    }
-
-    /// Without a tree, every job must contain the fair-share numbers that the formula needs.
-    pub(crate) fn require_own_shares(
-        &self,
-        inputs: &[Box<str>],
-        table: &JobTable,
-    ) -> Result<(), SiteError> {
-        let Some((job, name)) = missing_fairshare_input(table, inputs) else {
-            return Ok(());
-        };
-        let missing = format!("the formula needs `{name}`, which job `{job}` does not have: ");
-        let need = match self.slurm {
-            Some(_) => Need::Sshare,
-            None => Need::Tree,
-        };
-        Err(SiteError::missing(missing, need))
     }
 }

@@ -42,10 +42,19 @@ pub struct Translation {
     pub agreement: Option<OrderAgreement>,
 }
 
+/// What a part becomes and what differs, or why it is not carried over.
+type Carried = Result<(String, String), String>;
+
+/// A part that is carried over.
+fn becomes(becomes: impl Into<String>, note: impl Into<String>) -> Carried {
+    Ok((becomes.into(), note.into()))
+}
+
 impl Translation {
-    /// Adds a part: what it becomes and what differs, or why it is not carried over.
-    fn add(&mut self, text: String, result: Result<(String, String), String>) {
-        match result {
+    /// Adds a part.
+    fn add(&mut self, text: &str, carried: Carried) {
+        let text = text.to_owned();
+        match carried {
             Ok((becomes, note)) => self.parts.push(TranslatedPart {
                 text,
                 becomes,
@@ -295,31 +304,28 @@ fn to_slurm(program: &Program, queues: &[(&str, i64)]) -> Translation {
             summand: &summand,
             base: base.clone(),
         };
-        let text = summand.text.clone();
-        match probe.split() {
-            Err(why) => translation.add(text, Err(why)),
-            Ok(inputs) if inputs.is_empty() => {
-                let becomes = "nothing: it is the same for every job".to_owned();
-                translation.add(text, Ok((becomes, String::new())));
+        let text = &*summand.text;
+        let inputs = match probe.split() {
+            Ok(inputs) => inputs,
+            Err(why) => {
+                translation.add(text, Err(why));
+                continue;
             }
-            Ok(inputs) => {
-                if let Some(factor) = probe.fairshare_of_tree(&inputs) {
-                    translation.add(text, weights.add("fairshare_factor", Some(factor)));
-                    continue;
-                }
-                for &input in &inputs {
-                    let name = probe.name(input);
-                    let part = match inputs.len() {
-                        1 => text.clone(),
-                        _ => format!("{name} in {text}"),
-                    };
-                    translation.add(
-                        part,
-                        match name {
-                            "eligible_time" => weights.add_age(&probe, input),
-                            _ => weights.add(name, probe.slope(input)),
-                        },
-                    );
+        };
+        if inputs.is_empty() {
+            translation.add(text, becomes("nothing: it is the same for every job", ""));
+        } else if let Some(factor) = probe.fairshare_of_tree(&inputs) {
+            translation.add(text, weights.add("fairshare_factor", Some(factor)));
+        } else {
+            for &input in &inputs {
+                let name = probe.name(input);
+                let carried = match name {
+                    "eligible_time" => weights.add_age(&probe, input),
+                    _ => weights.add(name, probe.slope(input)),
+                };
+                match inputs.len() {
+                    1 => translation.add(text, carried),
+                    _ => translation.add(&format!("{name} in {text}"), carried),
                 }
             }
         }
@@ -474,7 +480,7 @@ fn is_close(one: f64, other: f64, scale: f64) -> bool {
 
 impl Weights {
     /// Adds the gain by waiting: what it becomes, and what differs.
-    fn add_age(&mut self, probe: &Probe<'_>, slot: usize) -> Result<(String, String), String> {
+    fn add_age(&mut self, probe: &Probe<'_>, slot: usize) -> Carried {
         let (slope, end, note) = if let Some(slope) = probe.slope(slot) {
             (slope, UNLIMITED_AGE, "the gain ends after a year")
         } else if let Some((slope, end)) = probe.capped_slope(slot) {
@@ -493,14 +499,13 @@ impl Weights {
             gain += before;
         }
         self.age = Some((gain, end));
-        let becomes = "PriorityWeightAge and PriorityMaxAge";
-        Ok((becomes.to_owned(), note.to_owned()))
+        becomes("PriorityWeightAge and PriorityMaxAge", note)
     }
 
     /// Adds the function of another input.
-    fn add(&mut self, name: &str, slope: Option<f64>) -> Result<(String, String), String> {
+    fn add(&mut self, name: &str, slope: Option<f64>) -> Carried {
         if let Some(place) = FACTORS.iter().position(|(input, ..)| *input == name) {
-            let (weight, becomes, note) = match name {
+            let (weight, setting, note) = match name {
                 "fairshare_factor" => (
                     "the factor of fair share",
                     Factor::Fairshare.setting(),
@@ -514,13 +519,12 @@ impl Weights {
                 _ => ("the factor of a priority", FACTORS[place].1.setting(), ""),
             };
             self.factors[place] += positive(multiple(slope, name)?, weight)?;
-            return Ok((becomes.to_owned(), note.to_owned()));
+            return becomes(setting, note);
         }
         let mut resources = RESOURCES.iter();
         if let Some(place) = resources.position(|(resource, ..)| *resource == name) {
             self.resources[place] += multiple(slope, name)?;
-            let becomes = format!("PriorityWeightTRES, {}", RESOURCES[place].1);
-            return Ok((becomes, String::new()));
+            return becomes(format!("PriorityWeightTRES, {}", RESOURCES[place].1), "");
         }
         Err(match name {
             "job_priority" => "Slurm has `nice`, which a user can only raise".to_owned(),
@@ -682,16 +686,16 @@ impl Translator<'_> {
         if let Some(part) = known {
             return Some(part.becomes.clone());
         }
-        let (becomes, note) = match name {
-            AGE => self.age(),
-            "fairshare_factor" => {
-                let note = format!(
-                    "PBS computes 2^(-usage/shares) with its own tree and usage, and no fair tree{}",
-                    self.decay()
-                );
-                (name.to_owned(), note)
-            }
-            "size_factor" => self.size(),
+        let (text, note) = match name {
+            AGE => match self.settings.max_age {
+                0 => ("1".to_owned(), String::new()),
+                seconds => (
+                    format!("min(1, eligible_time/{seconds})"),
+                    "`eligible_time` counts while a job is eligible; the server needs eligible_time_enable".to_owned(),
+                ),
+            },
+            "fairshare_factor" => (name.to_owned(), self.note_of_fair_share()),
+            "size_factor" => (self.size(), String::new()),
             "partition_factor" => self.partition(),
             "qos_factor" => {
                 let what = "the priority of the job's QOS";
@@ -710,48 +714,39 @@ impl Translator<'_> {
             "direct_priority" => self.resource(name, "a priority that replaces the others"),
             _ => return None,
         };
-        self.translation
-            .add(name.to_owned(), Ok((becomes.clone(), note)));
-        Some(becomes)
+        self.translation.add(name, becomes(&*text, note));
+        Some(text)
     }
 
-    /// The settings of PBS with the half-life of Slurm.
-    fn decay(&self) -> String {
-        match self.cluster.conf.decay_half_life {
-            0 => String::new(),
-            seconds => {
-                let time = clock(seconds.into());
-                format!(
-                    "; `fairshare_decay_time: {time}` and `fairshare_decay_factor: 0.5` in sched_config have Slurm's half-life"
-                )
-            }
+    /// How the factors differ, and the settings of PBS with the half-life of Slurm.
+    fn note_of_fair_share(&self) -> String {
+        let mut note =
+            "PBS computes 2^(-usage/shares) with its own tree and usage, and no fair tree"
+                .to_owned();
+        let seconds = self.cluster.conf.decay_half_life;
+        if seconds > 0 {
+            note += &format!(
+                "; `fairshare_decay_time: {}` and `fairshare_decay_factor: 0.5` in sched_config have Slurm's half-life",
+                clock(seconds.into())
+            );
         }
+        note
     }
 
-    fn age(&self) -> (String, String) {
-        let note =
-            "`eligible_time` counts while a job is eligible; the server needs eligible_time_enable";
-        match self.settings.max_age {
-            0 => ("1".to_owned(), String::new()),
-            seconds => (format!("min(1, eligible_time/{seconds})"), note.to_owned()),
-        }
-    }
-
-    fn size(&mut self) -> (String, String) {
+    fn size(&mut self) -> String {
         let Some((nodes, cpus)) = self.cluster.size() else {
             let why =
                 "the nodes are not known: give slurm.conf or what `scontrol show node -a` prints";
-            self.translation
-                .add("size_factor".to_owned(), Err(why.to_owned()));
-            return ("0".to_owned(), String::new());
+            self.translation.add("size_factor", Err(why.to_owned()));
+            return "0".to_owned();
         };
-        let text = match (self.settings.relative_to_time, self.settings.favor_small) {
+        let by_time = format!("max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus}");
+        match (self.settings.relative_to_time, self.settings.favor_small) {
             (false, false) => format!("(nodect/{nodes} + ncpus/{cpus})/2"),
             (false, true) => format!("(({nodes} - nodect)/{nodes} + ({cpus} - ncpus)/{cpus})/2"),
-            (true, false) => format!("max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus}"),
-            (true, true) => format!("(1 - max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus})"),
-        };
-        (text, String::new())
+            (true, false) => by_time,
+            (true, true) => format!("(1 - {by_time})"),
+        }
     }
 
     fn partition(&mut self) -> (String, String) {

@@ -17,7 +17,7 @@ use jsf_site::{
     FileSource, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, StartingUsage, is_stdin,
 };
 
-use crate::cli::messages::print_message;
+use crate::cli::messages::{print_message, warn, with_options};
 use crate::cli::output::CliError;
 use crate::questions::{LogOptions, moment};
 
@@ -313,6 +313,16 @@ fn declaration(text: &str) -> Result<(String, InputType), String> {
     }
 }
 
+/// Opens a site. If that fails, no answer says what is doubtful about the files that were read before.
+pub(crate) fn open_site(files: SiteFiles, options: SiteOptions) -> Result<Site, CliError> {
+    Site::from_files_or_warnings(files, options).map_err(|(error, warnings)| {
+        for warning in &warnings {
+            warn(with_options(warning));
+        }
+        error.into()
+    })
+}
+
 impl SiteArgs {
     /// Opens the site of a command that needs one policy, and may take a formula from a file.
     pub fn open(&self, formula: Option<&Path>, threshold: Option<f64>) -> Result<Site, CliError> {
@@ -355,7 +365,7 @@ impl SiteArgs {
             ));
         }
         self.note_ignored_files();
-        Ok(Site::from_files(files, self.options(threshold))?)
+        open_site(files, self.options(threshold))
     }
 
     /// Says that files are not read: ignored in silence, they would be believed in.
@@ -430,7 +440,7 @@ impl SiteArgs {
         if let Some(formula) = formula {
             files = files.with(Role::Formula, formula);
         }
-        Ok(Site::from_files(files.for_workload(), self.options(None))?)
+        open_site(files.for_workload(), self.options(None))
     }
 
     /// The usage that the entities of a simulation begin with.

@@ -18,8 +18,8 @@ use crate::cycle::cycle_settings::starts_in_words;
 use crate::cycle::decisions::Decisions;
 use crate::cycle::running_jobs::CycleMachine;
 use crate::rank::by_heading;
+use crate::shares::AppliedTree;
 use crate::site_jobs::ColumnsRequest;
-use crate::site_tree::AppliedTree;
 use crate::{JobsToRank, LeftOut, RankedQueue, Role, Rule, SharesRequest, Site, SiteError};
 
 /// A cycle that is further than this from all times of the jobs is probably not meant, in seconds.
@@ -98,6 +98,17 @@ pub struct EstimatedStart {
     /// array, the subjobs start one after the other. 0 for whichever is the next one of the row.
     #[serde(skip)]
     pub(super) starts: usize,
+}
+
+impl EstimatedStart {
+    fn new(id: String, row: usize, starts: usize) -> Self {
+        Self {
+            id,
+            start: None,
+            row,
+            starts,
+        }
+    }
 }
 
 /// The processors of a machine.
@@ -428,28 +439,24 @@ fn find_asked(
     let mut jobs = Vec::new();
     let mut unmatched = Vec::new();
     for id in ids {
+        let mut found = Vec::new();
         match table.find_jobs(id) {
             Ok(rows) => {
                 for row in rows {
-                    jobs.push(EstimatedStart {
-                        id: table.id(row).to_owned(),
-                        start: None,
-                        row,
-                        starts: 0,
-                    });
+                    found.push(Ok(EstimatedStart::new(table.id(row).to_owned(), row, 0)));
                 }
             }
             Err(why) => {
-                let subjobs = find_subjobs(table, queued, id);
-                if subjobs.is_empty() {
-                    unmatched.push(why);
+                found = find_subjobs(table, queued, id);
+                if found.is_empty() {
+                    found.push(Err(why));
                 }
-                for subjob in subjobs {
-                    match subjob {
-                        Ok(job) => jobs.push(job),
-                        Err(why) => unmatched.push(why),
-                    }
-                }
+            }
+        }
+        for one in found {
+            match one {
+                Ok(job) => jobs.push(job),
+                Err(why) => unmatched.push(why),
             }
         }
     }
@@ -473,12 +480,10 @@ fn find_subjobs(
         let Some(job) = queued.get(row) else { continue };
         let waiting = job.queued_subjobs.as_ref();
         found.push(match waiting.and_then(|waiting| waiting.position(index)) {
-            Some(position) => Ok(EstimatedStart {
-                id: array.replacen("[]", &format!("[{index}]"), 1),
-                start: None,
-                row,
-                starts: position + 1,
-            }),
+            Some(position) => {
+                let id = array.replacen("[]", &format!("[{index}]"), 1);
+                Ok(EstimatedStart::new(id, row, position + 1))
+            }
             None => Err(format!("no subjob {index} of `{array}` waits")),
         });
     }

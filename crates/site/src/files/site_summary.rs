@@ -25,13 +25,11 @@ impl Site {
 impl SiteFiles {
     /// What there is and what is missing, in one line.
     pub fn headline(&self) -> String {
-        let (labels, _): (Vec<&str>, Vec<String>) = self.found().into_iter().unzip();
-        let mut line = format!("{} {}", self.place(), labels.join(", "));
-        let mut before = "; missing: ";
-        for (file, _) in self.missing() {
-            line += before;
-            line += file;
-            before = ", ";
+        let found: Vec<&str> = self.found().iter().map(|(heading, _)| *heading).collect();
+        let missing: Vec<&str> = self.missing().iter().map(|(file, _)| *file).collect();
+        let mut line = format!("{} {}", self.place(), found.join(", "));
+        if !missing.is_empty() {
+            line += &format!("; missing: {}", missing.join(", "));
         }
         line
     }
@@ -57,10 +55,8 @@ impl SiteFiles {
         let mut lines = vec![self.place()];
         let mut found = self.found();
         found.push(("python", python));
-        let mut width = 0;
-        for (label, _) in &found {
-            width = width.max(label.len());
-        }
+        let width = found.iter().map(|(label, _)| label.len()).max();
+        let width = width.unwrap_or_default();
         for (label, names) in found {
             lines.push(format!("  {label:width$}  {names}"));
         }
@@ -70,35 +66,22 @@ impl SiteFiles {
         lines
     }
 
-    /// Each heading for which there are files, and the names of the files.
+    /// Each heading for which there are files, and the names of the files, relative to the folder or the
+    /// archive.
     fn found(&self) -> Vec<(&'static str, String)> {
-        let mut all: Vec<(&'static str, Vec<&FileSource>)> = Vec::new();
+        let root = self.root.as_ref().map(|root| FileSource::from(root).name());
+        let mut found: Vec<(&'static str, String)> = Vec::new();
         for (role, source) in self.sources() {
+            let name = source.name();
+            let name = inside(root.as_deref(), &name);
             let heading = role.files().heading;
-            match all.last_mut() {
+            match found.last_mut() {
                 _ if heading.is_empty() => {}
-                Some((last, sources)) if *last == heading => sources.push(source),
-                _ => all.push((heading, vec![source])),
+                Some((last, names)) if *last == heading => *names += &format!(", {name}"),
+                _ => found.push((heading, name.to_owned())),
             }
         }
-        let mut found = Vec::new();
-        for (heading, sources) in all {
-            found.push((heading, self.list_names(&sources)));
-        }
         found
-    }
-
-    /// The names of files, relative to the folder or the archive.
-    fn list_names(&self, sources: &[&FileSource]) -> String {
-        let mut names = Vec::new();
-        for source in sources {
-            let name = source.name();
-            names.push(match &self.root {
-                Some(root) => inside(&FileSource::from(root).name(), &name).to_owned(),
-                None => name,
-            });
-        }
-        names.join(", ")
     }
 
     /// When the jobs of the folder or the archive were collected, in seconds since 1970, if its
@@ -138,13 +121,15 @@ fn taken(source: &FileSource) -> Option<String> {
     Some(format!(", taken {line}"))
 }
 
-/// The name of a file in a folder or an archive, relative to that.
-fn inside<'n>(root: &str, name: &'n str) -> &'n str {
+/// The name of a file in a folder or an archive, if it was found there, relative to that.
+fn inside<'n>(root: Option<&str>, name: &'n str) -> &'n str {
+    let Some(root) = root else { return name };
     let Some(rest) = name.strip_prefix(root) else {
         return name;
     };
-    if let Some(inside) = rest.strip_prefix(": ").or(rest.strip_prefix('/')) {
-        return inside;
+    match rest.strip_prefix(": ").or(rest.strip_prefix('/')) {
+        Some(inside) => inside,
+        None if root.ends_with('/') => rest,
+        None => name,
     }
-    if root.ends_with('/') { rest } else { name }
 }

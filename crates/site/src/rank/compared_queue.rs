@@ -164,12 +164,8 @@ impl Site {
                 "the formula does not use fair share, so its values do not depend on usage".into(),
             );
         }
-        let as_it_is = SharesRequest {
-            changes: Vec::new(),
-            ..request.clone()
-        };
         let threshold = self.threshold();
-        let mut before = self.rank_assuming(read.clone(), &as_it_is, threshold)?;
+        let mut before = self.rank_assuming(read.clone(), &request.as_it_is(), threshold)?;
         let mut after = self.rank_assuming(read, request, threshold)?;
         // the shares and their groups are in the tree that is shown, and not compared once more
         (before.tree, after.tree) = (None, None);

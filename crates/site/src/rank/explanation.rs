@@ -40,7 +40,7 @@ pub struct Explanations {
 }
 
 /// Why a job has its place in the queue.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Explanation {
     /// The row of the job.
     pub row: usize,
@@ -225,28 +225,24 @@ pub struct Evaluation {
 
 impl Explainer<'_> {
     fn explain(&self, row: usize) -> Explanation {
-        let ranked = self.ranked;
-        let program = &ranked.program;
-        let evaluation = self.evaluate(row);
-        let result = evaluation.as_ref().map(|own| self.result(own));
-        let site = self.site;
-        let score = match (&result, ranked.ranking.score(row)) {
-            (_, Some(score)) => Some(score.value),
-            (Some(Ok(unscored)), None) => {
-                let value = unscored.to_f64().unwrap_or(f64::NAN);
-                Some(site.precision().round(value))
-            }
-            _ => None,
+        let (site, ranked) = (self.site, self.ranked);
+        let (program, schema, table) = (&ranked.program, &ranked.schema, &ranked.table);
+        let mut found = Explanation {
+            row,
+            rank: self.rank(row),
+            not_considered: ranked.reason_against(row),
+            score: ranked.ranking.score(row).map(|score| score.value),
+            inputs: self.inputs(row),
+            goal: self.goal(row),
+            is_complete: true,
+            ..Explanation::default()
         };
+        let evaluation = self.evaluate(row);
         let race = site.race(ranked, row);
         let mut budget = WorkBudget::new(self.options.work);
-        let mut influences = Vec::new();
-        let mut causes = Vec::new();
-        let mut rates = Vec::new();
-        let mut is_complete = true;
-        let [above, below] = budget.with_part(4, |part| {
+        [found.above, found.below] = budget.with_part(4, |part| {
             let neighbours = self.neighbours(row, evaluation.as_ref(), part);
-            is_complete = !part.is_spent();
+            found.is_complete = !part.is_spent();
             neighbours
         });
         if let Some(own) = &evaluation
@@ -254,79 +250,58 @@ impl Explainer<'_> {
             && let Some(value) = nearest_double(exact)
         {
             budget.with_part(4, |part| {
-                influences = self.influences(own, value, part);
+                found.influences = self.influences(own, value, part);
                 if let Some(race) = &race {
-                    causes = self.causes(race, own, value, part);
+                    found.causes = self.causes(race, own, value, part);
                 }
-                rates = exchange_rates(program, &ranked.schema, &own.inputs, part);
-                is_complete &= !part.is_spent();
+                found.rates = exchange_rates(program, schema, &own.inputs, part);
+                found.is_complete &= !part.is_spent();
             });
+            let is_of_job = |rate: &ExchangeRate| {
+                site.site_constant(&rate.name, schema, Some(table))
+                    .is_none()
+            };
+            found.rates.retain(is_of_job);
         }
-        let (schema, table) = (&ranked.schema, Some(&ranked.table));
-        rates.retain(|rate| site.site_constant(&rate.name, schema, table).is_none());
-        let within = self.options.within;
-        let mut reached = None;
         if let Some(rank) = self.options.to {
+            let within = self.options.within;
             let mut wait = Wait::Never { gain_alike: false };
             if let Some(race) = &race {
                 wait = budget.with_part(2, |part| race.reached(rank, within, part));
             }
-            is_complete &= wait != Wait::Unknown;
-            reached = Some(RankReached { rank, within, wait });
+            found.is_complete &= wait != Wait::Unknown;
+            found.reached = Some(RankReached { rank, within, wait });
         }
-        let goal = self.goal(row);
-        let mut changes = SmallestChanges::default();
-        if let (Some(goal), Some(race)) = (goal, &race) {
-            changes = race.smallest_changes(goal, &mut budget);
+        if let (Some(goal), Some(race)) = (found.goal, &race) {
+            found.changes = race.smallest_changes(goal, &mut budget);
+            found.is_complete &= found.changes.unknown.is_empty();
         }
-        is_complete &= changes.unknown.is_empty();
-        let same_error = match &result {
-            Some(Err(error)) => self.same_error(row, error),
-            _ => Vec::new(),
-        };
-        let mut path = Vec::new();
         if let Some(shares) = self.shares
-            && let Some(node) = shares.node(ranked.table.entity(row))
+            && let Some(node) = shares.node(table.entity(row))
         {
-            path = shares.path(node);
+            found.path = shares.path(node);
         }
-        let (mut nodes, mut terms) = (Vec::new(), Vec::new());
         if let Some(own) = evaluation {
-            nodes = explain::nodes(program, &own.trace);
-            terms = own.terms;
+            let interpreter = program.interpreter(Python::new());
+            let result = number_of(own.trace.result.clone(), &interpreter, &own.inputs);
+            match &result {
+                Ok(unscored) if found.score.is_none() => {
+                    let value = unscored.to_f64().unwrap_or(f64::NAN);
+                    found.score = Some(site.precision().round(value));
+                }
+                Ok(_) => {}
+                Err(error) => found.same_error = self.same_error(row, error),
+            }
+            found.result = Some(result);
+            found.nodes = explain::nodes(program, &own.trace);
+            found.terms = own.terms;
         }
-        Explanation {
-            row,
-            rank: self.rank(row),
-            not_considered: ranked.reason_against(row),
-            score,
-            inputs: self.inputs(row),
-            influences,
-            causes,
-            nodes,
-            same_error,
-            result,
-            path,
-            terms,
-            above,
-            below,
-            goal,
-            changes,
-            rates,
-            reached,
-            is_complete,
-        }
+        found
     }
 
     pub fn rank(&self, row: usize) -> Option<usize> {
         let rank = self.ranks[row] as usize;
         (rank > 0).then_some(rank)
-    }
-
-    /// The result of an evaluation before it is rounded.
-    fn result(&self, own: &Evaluation) -> Result<Value, ScoreError> {
-        let interpreter = self.ranked.program.interpreter(Python::new());
-        number_of(own.trace.result.clone(), &interpreter, &own.inputs)
     }
 
     /// The other jobs with the same error at the same place.

@@ -15,8 +15,8 @@ use jsf_openpbs::pbs_tree::PbsTree;
 
 use crate::printed_numbers::Agreement;
 use crate::rank::rules::Rule;
+use crate::shares::AppliedTree;
 use crate::site_jobs::ColumnsRequest;
-use crate::site_tree::AppliedTree;
 use crate::slurm_queue::AgingFormula;
 use crate::{SharesRequest, Site, SiteError, SiteJobs};
 

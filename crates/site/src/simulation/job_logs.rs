@@ -1,26 +1,21 @@
 //! Logs of jobs as the workload of a simulation: which inputs are taken from them, and what is left
-//! out; and what a formula and the conditions of goals are about, checked against these jobs.
+//! out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, Read};
 
-use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
 use job_sort_formula::formula::Formula;
-use job_sort_formula::python::Value;
-use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, Origin};
 use jsf_ingest::FileKind;
-use jsf_lint::{Interval, Ranges, lint, lint_values};
 use jsf_openpbs::amounts::seconds;
 use jsf_simulate::{
-    FORMATS, Faults, Goal, Goals, LogInputs, LogRules, MAX_RUN_SUBJOBS, Member, Workload,
-    WorkloadBuilder, in_one_line, read_workload, sacct_advice,
+    FORMATS, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, Workload, WorkloadBuilder,
+    read_workload, sacct_advice,
 };
 use jsf_slurm::cluster::Cluster;
 use jsf_slurm::priority::AGE;
-use jsf_words::{quoted_and_list_of_five, quoted_list};
+use jsf_words::quoted_list;
 
-use crate::cycle::PROCESSORS;
 use crate::files::file_role::unexpected;
 use crate::files::file_source::OpenedFile;
 use crate::site_tree::SiteTree;
@@ -191,148 +186,4 @@ fn read_log(source: &FileSource, builder: &mut WorkloadBuilder) -> Result<(), Si
 pub fn is_always_known(name: &str) -> bool {
     matches!(name, "ncpus" | "walltime" | "eligible_time")
         || FairshareInput::from_name(name).is_some()
-}
-
-/// The codes of the findings about conditions with one outcome.
-const CONDITIONS: [Code; 2] = [Code::DeadBranch, Code::ConstantComparison];
-
-impl Site {
-    /// The findings about the text of a formula and its names, and about conditions that have one
-    /// outcome for all jobs of a workload.
-    pub fn lint(&self, formula: &Formula, workload: &Workload) -> Vec<Diagnostic> {
-        let expr = formula.expr();
-        let mut findings = lint(expr, &self.schema);
-        let without_ranges = lint_values(expr, &self.schema, &Ranges::default());
-        for mut found in lint_values(expr, &self.schema, &self.ranges(formula, workload)) {
-            let mut known = without_ranges.iter();
-            if CONDITIONS.contains(&found.code)
-                && !known.any(|known| (known.code, known.span) == (found.code, found.span))
-            {
-                found.message += " for the jobs of the log";
-                findings.push(found);
-            }
-        }
-        findings
-    }
-
-    /// Checks that a log has what goals are about. The warnings are of goals that are about no job
-    /// of the log, which are neither met nor missed, and of conditions about what no job of the log
-    /// has.
-    ///
-    /// # Errors
-    /// No goal about some of the jobs has one: the goals are those of another site. Or a condition
-    /// has a name that nothing declares and no job of the log has.
-    pub fn check_goals(
-        &self,
-        goals: &Goals,
-        workload: &Workload,
-    ) -> Result<Vec<String>, SiteError> {
-        for condition in goals.conditions() {
-            for found in self.lint(condition, workload) {
-                if found.severity == Severity::Error {
-                    return Err(SiteError::content(format!(
-                        "the condition `{}` of a goal: {}",
-                        condition.text(),
-                        in_one_line(&found)
-                    )));
-                }
-            }
-        }
-        let mut reasons: Vec<String> = Vec::new();
-        let mut conditional = 0;
-        for goal in &goals.goals {
-            if goal.condition.is_some() || goal.member.is_some() {
-                conditional += 1;
-                reasons.extend(no_job(goal, workload));
-            }
-        }
-        let are_all_absent = conditional > 0 && reasons.len() == conditional;
-        for goal in &goals.goals {
-            reasons.extend(self.unknown_inputs(goal, workload));
-        }
-        if are_all_absent {
-            return Err(SiteError::content(reasons.join("; ")));
-        }
-        Ok(reasons)
-    }
-
-    /// The warning that the condition of a goal is about what no job of a log says; `None` if the
-    /// log has all of it.
-    fn unknown_inputs(&self, goal: &Goal, workload: &Workload) -> Option<String> {
-        let condition = &goal.condition.as_ref()?.formula;
-        let mut unknown = Vec::new();
-        for name in condition.names() {
-            if [PROCESSORS, "walltime"].contains(&name) || self.schema.entry(name).is_none() {
-                continue;
-            }
-            let amounts = workload.amounts_of(name).unwrap_or_default();
-            if amounts.iter().all(|amount| *amount == 0.0) {
-                unknown.push(name);
-            }
-        }
-        if unknown.is_empty() {
-            return None;
-        }
-        let values = quoted_and_list_of_five(unknown);
-        let name = &goal.name;
-        Some(format!(
-            "the condition of the goal `{name}` is about {values}, which no job of the log has: it counts 0"
-        ))
-    }
-
-    /// The ranges of the inputs of a formula over the jobs of a workload. What no job has, and what
-    /// changes while jobs wait, has the range of the schema.
-    fn ranges(&self, formula: &Formula, workload: &Workload) -> Ranges {
-        let mut ranges = Ranges::default();
-        let jobs = workload.jobs();
-        let processors = jobs.iter().map(|job| Value::Int(job.processors.into()));
-        ranges.observe(PROCESSORS, processors);
-        let walltimes = jobs.iter().map(|job| Value::Int(job.walltime));
-        ranges.observe("walltime", walltimes);
-        for name in formula.names() {
-            let Some(amounts) = workload.amounts_of(name) else {
-                continue;
-            };
-            let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-            for amount in amounts {
-                least = least.min(amount);
-                most = most.max(amount);
-            }
-            let kind = ranges.interval(name, &self.schema).kind();
-            ranges.set(name, Interval::new(kind, least, most));
-        }
-        ranges
-    }
-}
-
-/// That a goal is about no job of a workload; `None` if it is about some.
-fn no_job(goal: &Goal, workload: &Workload) -> Option<String> {
-    let mut jobs = workload.jobs().iter();
-    if jobs.any(|job| goal.concerns(workload, job)) {
-        return None;
-    }
-    let mut whose = String::new();
-    let mut why = None;
-    if let Some((member, of)) = &goal.member {
-        let is_shown = !workload.is_anonymous() || *member == Member::Queue;
-        let mut named = format!("its {member}");
-        if is_shown {
-            named = format!("the {member} `{of}`");
-        }
-        whose = format!(" of {named}");
-        let mut names = member.names(workload).iter();
-        if names.all(|name| **name != **of) {
-            let names = member.names(workload).iter().filter(|_| is_shown);
-            let similar = did_you_mean(of, names.map(|name| &**name));
-            why = Some(format!("none has {named}{similar}"));
-        }
-    }
-    let why = why.unwrap_or_else(|| match &goal.condition {
-        Some(condition) => format!("`{}` holds for no job{whose}", condition.formula.text()),
-        None => format!("there is no job{whose}"),
-    });
-    let name = &goal.name;
-    Some(format!(
-        "the goal `{name}` is about no job of the log: {why}"
-    ))
 }

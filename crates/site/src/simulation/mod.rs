@@ -3,6 +3,7 @@
 //! In: logs of jobs, and the machine, the limits and the times of a site. Out: the schedule, what
 //! the simulation leaves out, and what is found about the formula on these jobs.
 
+mod goal_checks;
 mod job_logs;
 mod simulated_queue;
 mod simulation_rules;

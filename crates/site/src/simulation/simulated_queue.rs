@@ -369,16 +369,11 @@ impl Site {
     /// The tree with the entities of a workload; those that OpenPBS does not find are in the group
     /// `unknown`.
     fn simulated_tree(&self, tree: &SiteTree, workload: &Workload) -> Result<ShareTree, SiteError> {
-        if self.policy.name != PolicyName::Pbs {
-            return tree.share_tree();
-        }
-        let entities = workload.names_in_log().entities.iter();
         // jobs without an entity are not one entity
-        let entities = entities
-            .map(AsRef::as_ref)
-            .filter(|entity: &&str| !entity.is_empty());
+        let entities = workload.names_in_log().entities.iter();
+        let entities = entities.filter(|entity| !entity.is_empty());
         // the scheduler's rules take any usage, and the documented ones do without that of the tree
-        Ok(tree.pbs_tree(PolicyRules::Scheduler, entities)?.into_tree())
+        tree.tree_for(self.policy.name, PolicyRules::Scheduler, entities)
     }
 
     fn simulated_fairshare(

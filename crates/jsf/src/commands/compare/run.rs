@@ -17,7 +17,9 @@ use crate::cli::args::{
 };
 use crate::cli::messages::{answered, print_message};
 use crate::cli::output::{CliError, Outcome, Output};
-use crate::cli::site::{PolicyArg, Reader, SiteArgs, kept, require_one_reader, threshold};
+use crate::cli::site::{
+    PolicyArg, Reader, SiteArgs, kept, open_site, require_one_reader, threshold,
+};
 use crate::commands::compare::{CompareAnswer, CompareQuestion};
 use crate::questions::number_of_jobs;
 use crate::view::words::count;
@@ -211,13 +213,13 @@ impl CompareArgs {
         let mut new_options = self.options(new_policy, self.new_threshold);
         is_same &= old_options.policy == new_options.policy
             && old_options.threshold == new_options.threshold;
-        let old = Site::from_files(old_files, old_options)?;
+        let old = open_site(old_files, old_options)?;
         if is_same {
             return Ok((old, None));
         }
         // the new weights do not tell when the old priorities were computed
         new_options.at = new_options.at.or(old.priorities_at());
-        let new = Site::from_files(new_files, new_options)?;
+        let new = open_site(new_files, new_options)?;
         Ok((old, Some(new)))
     }
 
