@@ -4,6 +4,7 @@
 //! server and the queue give to a job when it is queued; or why the server would refuse it.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use job_sort_formula::diagnostic::Need;
@@ -12,9 +13,13 @@ use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin};
 use job_sort_formula::{Job, JobTable, Program};
 use jsf_ingest::{NativeJob, ReadOptions, read_jobs};
-use jsf_openpbs::amounts::parse_duration;
+use jsf_json::clipped;
+use jsf_openpbs::amounts::{kilobytes, parse_duration};
+use jsf_slurm::sprio::CalculationTime;
+use jsf_slurm::{Factor, SlurmJob, TimeLimit, TresAmounts};
 use serde_json::{Number, Value};
 
+use crate::slurm_queue::SlurmQueue;
 use crate::{Site, SiteError, SiteJobs};
 
 /// The id of a described job.
@@ -233,6 +238,88 @@ impl Site {
         }
         Ok(())
     }
+}
+
+impl SlurmQueue {
+    /// A job that would be submitted now, by what its user asks for. What is no request, such as a
+    /// factor, replaces the number that follows from the requests.
+    ///
+    /// # Errors
+    /// There is no such partition or QOS, or a value is not an amount.
+    fn described(
+        &self,
+        described: &DescribedJob,
+        partition: &str,
+    ) -> Result<NativeJob<'static>, SiteError> {
+        require_known(
+            "partition",
+            partition,
+            self.cluster.priorities(Factor::Partition),
+        )?;
+        let entity = &described.entity;
+        let (account, user) = entity.split_once('/').unwrap_or(("", entity));
+        let now = self.at.as_ref().map_or(0, |time| time.now);
+        let mut job = SlurmJob {
+            account: account.to_owned(),
+            user: user.to_owned(),
+            partition: partition.to_owned(),
+            qos: "normal".to_owned(),
+            state: "PENDING".to_owned(),
+            submitted: Some(now),
+            accrues_from: Some(now),
+            cpus: 1,
+            ..SlurmJob::default()
+        };
+        let mut tres = vec!["node=1".to_owned()];
+        let mut others = Vec::new();
+        for (name, value) in &described.inputs {
+            let wrong = SiteError::content(format!(
+                "`{name}` is `{}`, expected a number, or an amount such as `4gb`",
+                clipped(value)
+            ));
+            match name.as_str() {
+                "qos" => {
+                    require_known("QOS", value, self.cluster.priorities(Factor::Qos))?;
+                    job.qos.clone_from(value);
+                }
+                "ncpus" => job.cpus = value.parse().or(Err(wrong))?,
+                "nodect" => tres[0] = format!("node={value}"),
+                "ngpus" => tres.push(format!("gres/gpu={value}")),
+                "nice" => job.nice = value.parse().or(Err(wrong))?,
+                "mem" => tres.push(format!("mem={}K", kilobytes(value).ok_or(wrong)?)),
+                "walltime" => {
+                    let seconds = parse_duration(value)?;
+                    let minutes = u32::try_from(seconds.div_ceil(60)).or(Err(wrong))?;
+                    job.time_limit = TimeLimit::Minutes(minutes);
+                }
+                "eligible_time" => {
+                    let waited = parse_duration(value)?;
+                    let waited = i64::try_from(waited).or(Err(wrong))?;
+                    job.accrues_from = Some(now.saturating_sub(waited));
+                }
+                _ => match value.parse::<f64>() {
+                    Ok(number) if number.is_finite() => others.push((name, number)),
+                    _ => return Err(wrong),
+                },
+            }
+        }
+        tres.push(format!("cpu={}", job.cpus));
+        job.tres = TresAmounts::parse(&tres.join(","));
+        let mut native = self.native_job(&job, &CalculationTime::known(now));
+        for (name, number) in others {
+            native.add_input(name.clone(), &job_sort_formula::Value::Float(number));
+        }
+        Ok(native)
+    }
+}
+
+/// Refuses a name that the site does not list, if it lists any.
+fn require_known(what: &str, name: &str, known: &BTreeMap<String, u32>) -> Result<(), SiteError> {
+    if known.is_empty() || known.contains_key(name) {
+        return Ok(());
+    }
+    let similar = did_you_mean(name, known.keys().map(String::as_str));
+    Err(format!("no {what} is called `{}`{similar}", clipped(name)).into())
 }
 
 /// A formula with fair-share numbers needs the job's own, or an entity.

@@ -2,32 +2,30 @@
 //!
 //! In: `slurm.conf`, the jobs, and what Slurm's tools print of partitions, nodes, qualities of
 //! service, associations and priorities. Out: a formula, and the jobs as native NDJSON, which the
-//! rest of the site reads like any other document of jobs, of the queue or only described. What
-//! becomes of them by the rules of Slurm is said by `jsf_slurm`.
+//! rest of the site reads like any other document of jobs. What becomes of them by the rules of Slurm
+//! is said by `jsf_slurm`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::fairshare::Release;
 use job_sort_formula::formula::syntax::Expr;
-use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_ingest::{FileKind, NativeJob};
 use jsf_json::clipped;
-use jsf_openpbs::amounts::{NumberMode, kilobytes, parse_duration};
+use jsf_openpbs::amounts::NumberMode;
 use jsf_slurm::priority::TresWeight;
 use jsf_slurm::slurm_jobs::SlurmJobs;
 use jsf_slurm::sprio::{CalculationTime, Sprio};
 use jsf_slurm::{
     AGE, Cluster, Factor, PrioritySettings, SlurmConf, SlurmDocument, SlurmJob, TimeLimit,
-    TresAmounts,
 };
 
 use crate::files::file_role::unexpected;
 use crate::formulas::with_names;
 use crate::site_tree::SiteTree;
 use crate::warnings::in_file;
-use crate::{DescribedJob, FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
+use crate::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles};
 
 /// The longest document of jobs of Slurm that is read, in bytes.
 const MAX_JOBS: u64 = 4 << 30;
@@ -549,7 +547,7 @@ fn read_cluster(
 
 impl SlurmQueue {
     /// A job as native JSON.
-    fn native_job(&self, job: &SlurmJob, time: &CalculationTime) -> NativeJob<'static> {
+    pub fn native_job(&self, job: &SlurmJob, time: &CalculationTime) -> NativeJob<'static> {
         let now = time.of(job);
         let mut direct = None;
         if self.sprio.is_direct(&job.id) {
@@ -607,84 +605,4 @@ impl SlurmQueue {
         }
         native
     }
-
-    /// A job that would be submitted now, by what its user asks for. What is no request, such as a
-    /// factor, replaces the number that follows from the requests.
-    ///
-    /// # Errors
-    /// There is no such partition or QOS, or a value is not an amount.
-    pub fn described(
-        &self,
-        described: &DescribedJob,
-        partition: &str,
-    ) -> Result<NativeJob<'static>, SiteError> {
-        require_known(
-            "partition",
-            partition,
-            self.cluster.priorities(Factor::Partition),
-        )?;
-        let entity = &described.entity;
-        let (account, user) = entity.split_once('/').unwrap_or(("", entity));
-        let now = self.at.as_ref().map_or(0, |time| time.now);
-        let mut job = SlurmJob {
-            account: account.to_owned(),
-            user: user.to_owned(),
-            partition: partition.to_owned(),
-            qos: "normal".to_owned(),
-            state: "PENDING".to_owned(),
-            submitted: Some(now),
-            accrues_from: Some(now),
-            cpus: 1,
-            ..SlurmJob::default()
-        };
-        let mut tres = vec!["node=1".to_owned()];
-        let mut others = Vec::new();
-        for (name, value) in &described.inputs {
-            let wrong = SiteError::content(format!(
-                "`{name}` is `{}`, expected a number, or an amount such as `4gb`",
-                clipped(value)
-            ));
-            match name.as_str() {
-                "qos" => {
-                    require_known("QOS", value, self.cluster.priorities(Factor::Qos))?;
-                    job.qos.clone_from(value);
-                }
-                "ncpus" => job.cpus = value.parse().or(Err(wrong))?,
-                "nodect" => tres[0] = format!("node={value}"),
-                "ngpus" => tres.push(format!("gres/gpu={value}")),
-                "nice" => job.nice = value.parse().or(Err(wrong))?,
-                "mem" => tres.push(format!("mem={}K", kilobytes(value).ok_or(wrong)?)),
-                "walltime" => {
-                    let seconds = parse_duration(value)?;
-                    let minutes = u32::try_from(seconds.div_ceil(60)).or(Err(wrong))?;
-                    job.time_limit = TimeLimit::Minutes(minutes);
-                }
-                "eligible_time" => {
-                    let waited = parse_duration(value)?;
-                    let waited = i64::try_from(waited).or(Err(wrong))?;
-                    job.accrues_from = Some(now.saturating_sub(waited));
-                }
-                _ => match value.parse::<f64>() {
-                    Ok(number) if number.is_finite() => others.push((name, number)),
-                    _ => return Err(wrong),
-                },
-            }
-        }
-        tres.push(format!("cpu={}", job.cpus));
-        job.tres = TresAmounts::parse(&tres.join(","));
-        let mut native = self.native_job(&job, &CalculationTime::known(now));
-        for (name, number) in others {
-            native.add_input(name.clone(), &Value::Float(number));
-        }
-        Ok(native)
-    }
-}
-
-/// Refuses a name that the site does not list, if it lists any.
-fn require_known(what: &str, name: &str, known: &BTreeMap<String, u32>) -> Result<(), SiteError> {
-    if known.is_empty() || known.contains_key(name) {
-        return Ok(());
-    }
-    let similar = did_you_mean(name, known.keys().map(String::as_str));
-    Err(format!("no {what} is called `{}`{similar}", clipped(name)).into())
 }

@@ -404,6 +404,20 @@ fn a_queue_priority_without_queues_is_a_warning() {
     );
 }
 
+/// What is doubtful about a file is said although another one, which is read after it, is refused.
+#[test]
+fn a_warning_is_said_beside_the_error_of_a_later_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let empty = folder.path().join("sched_config");
+    fs::write(&empty, "").expect("a file");
+    let config = empty.display().to_string();
+    let jobs = recorded("qstat_f.json");
+    assert_refused(
+        &["shares", "--sched-config", &config, "--tree", &jobs],
+        &format!("warning: `{config}` has no setting"),
+    );
+}
+
 /// A file of the right kind that says nothing is not used in silence.
 #[test]
 fn a_file_that_does_not_serve_its_option_is_named() {
