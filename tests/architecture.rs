@@ -167,17 +167,19 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         &[
             &["scanner"],
             &["attributes", "file_kind", "native_tree"],
-            &["cycle_jobs"],
+            &["clock", "cycle_jobs"],
             &["table_builder"],
             &["json_reader"],
-            &["qstat"],
+            &["damaged_json", "job_lines"],
+            &["qstat_listing"],
         ],
     ),
     (
         "openpbs",
         &[
-            &["amounts", "c_text", "submission"],
-            &["job_attributes"],
+            &["times", "c_text", "submission"],
+            &["amounts", "qmgr_command"],
+            &["job_attributes", "server_validation"],
             &["files", "pbs_tree"],
             &["cycle"],
             &["order", "pbsfs", "log_comparison"],
@@ -200,7 +202,7 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
     (
         "simulate",
         &[
-            &["log_rules"],
+            &["faults"],
             &["workload"],
             &["logs"],
             &["schedule"],

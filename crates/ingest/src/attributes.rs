@@ -10,7 +10,8 @@ use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Problem};
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_json::{JsonScalar, clipped};
-use jsf_openpbs::amounts::{self, NumberMode, inferred_type, number};
+use jsf_openpbs::amounts::{NumberMode, inferred_type, number};
+use jsf_openpbs::times;
 
 use crate::ReadOptions;
 
@@ -65,12 +66,8 @@ impl<'d> ParsedJob<'d> {
 
     /// The value of an attribute.
     pub fn get(&self, key: JobKey) -> Option<&JsonScalar<'d>> {
-        for attribute in &self.attributes {
-            if attribute.key == key {
-                return Some(&attribute.value);
-            }
-        }
-        None
+        let mut attributes = self.attributes.iter();
+        Some(&attributes.find(|attribute| attribute.key == key)?.value)
     }
 
     /// The text of an attribute; empty if the job has none.
@@ -93,19 +90,16 @@ impl<'d> ParsedJob<'d> {
             JobKey::CycleList | JobKey::Unused | JobKey::Unknown => return,
             _ => {}
         }
-        let mut known = None;
-        for (index, attribute) in self.attributes.iter_mut().enumerate() {
-            if attribute.key == key {
-                known = Some(index);
-                if !std::mem::replace(&mut attribute.is_repeated, true) {
-                    let consequence = match key {
-                        JobKey::Resources | JobKey::Inputs => "the lists are joined",
-                        _ => LAST_COUNTS,
-                    };
-                    self.push_problem(repeated(name, consequence));
-                }
-                break;
-            }
+        let mut attributes = self.attributes.iter();
+        let known = attributes.position(|attribute| attribute.key == key);
+        if let Some(known) = known
+            && !std::mem::replace(&mut self.attributes[known].is_repeated, true)
+        {
+            let consequence = match key {
+                JobKey::Resources | JobKey::Inputs => "the lists are joined",
+                _ => LAST_COUNTS,
+            };
+            self.push_problem(repeated(name, consequence));
         }
         if key.is_name() {
             match &value {
@@ -223,12 +217,9 @@ pub const QSTAT_KEYS: [(&str, JobKey); 11] = [
 impl JobKey {
     /// The meaning of an attribute of `qstat -f`.
     pub fn from_qstat(attribute: &str) -> Self {
-        for (name, key) in QSTAT_KEYS {
-            if name == attribute {
-                return key;
-            }
-        }
-        Self::Unused
+        let mut keys = QSTAT_KEYS.into_iter();
+        let known = keys.find(|(name, _)| *name == attribute);
+        known.map_or(Self::Unused, |(_, key)| key)
     }
 
     /// The meaning of a key for a scheduling cycle, if it has one for nothing else.
@@ -504,7 +495,7 @@ pub fn ratio(scalar: &JsonScalar<'_>) -> Option<f64> {
 pub fn seconds(scalar: &JsonScalar<'_>) -> Option<i64> {
     let text = scalar.text()?.trim();
     // digits alone are the most frequent, and a duration takes several times as long to read
-    let seconds = text.parse().ok().or_else(|| amounts::seconds(text));
+    let seconds = text.parse().ok().or_else(|| times::seconds(text));
     seconds.or_else(|| integer(scalar))
 }
 

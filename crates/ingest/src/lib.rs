@@ -15,11 +15,14 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod clock;
 mod cycle_jobs;
+mod damaged_json;
 mod file_kind;
+mod job_lines;
 mod json_reader;
 pub mod native_tree;
-mod qstat;
+mod qstat_listing;
 mod scanner;
 mod table_builder;
 
@@ -37,12 +40,15 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use thiserror::Error;
 
-pub use crate::cycle_jobs::{Clock, CycleJobs, QueuedJob};
+pub use crate::clock::Clock;
+pub use crate::cycle_jobs::{CycleJobs, QueuedJob};
 pub use crate::file_kind::FileKind;
 pub use crate::table_builder::ParsedJobs;
 
-use crate::json_reader::{json_error, read_job_lines, read_json};
-use crate::qstat::{read_damaged_qstat_json, read_qstat_listing};
+use crate::damaged_json::read_damaged_qstat_json;
+use crate::job_lines::read_job_lines;
+use crate::json_reader::{json_error, read_json};
+use crate::qstat_listing::read_qstat_listing;
 
 static NO_PRIORITIES: BTreeMap<String, i64> = BTreeMap::new();
 

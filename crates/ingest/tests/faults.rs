@@ -6,7 +6,7 @@ use job_sort_formula::schema::{InputType, Schema};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::server::add_resources;
+use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::job_attributes::FairshareEntity;
 use proptest::prelude::*;
 

@@ -9,7 +9,7 @@ use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
 use jsf_openpbs::amounts::logged;
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::server::add_resources;
+use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, RecordedSite};

@@ -16,7 +16,8 @@ use job_sort_formula::fairshare::{NodeId, ShareTree};
 use job_sort_formula::jobs::{FoundJobs, UnknownJob};
 use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use job_sort_formula::{Formula, JobTable};
-use jsf_openpbs::amounts::{NumberMode, parse_duration, seconds_of_date};
+use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::times::{parse_duration, seconds_of_date};
 use jsf_simulate::{
     Backfill, Cancelled, Goals, LeftOutReason, LogRules, MAX_GOALS_BYTES, Overrun, ProcessorsOf,
     Workload,

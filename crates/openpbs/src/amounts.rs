@@ -1,20 +1,17 @@
-//! What OpenPBS writes of amounts as text: resource amounts, durations and times.
+//! What OpenPBS writes of amounts of resources as text.
 //!
 //! In: the text of an amount, the type of its resource, and who wrote it. Out: a Python number.
 //! Sizes in the syntax of PBS, such as `4gb` or `16kw`, are converted to kb as the scheduler does.
 //! Amounts and logged formula values are printed with the number of [`decimals`] that OpenPBS
-//! chooses, at most four; fair-share numbers with six. Durations are in seconds: in the syntax of
-//! PBS, such as `12:34:56`, in the notations of PBS and of Slurm, or with a unit. Times are those
-//! that qstat prints, without the time zone of the clock.
+//! chooses, at most four; fair-share numbers with six.
 
-use jiff::Timestamp;
-use jiff::civil::{DateTime, date};
-use jiff::tz::Offset;
 use job_sort_formula::python::{MAX_EXACT_FLOAT, MAX_EXACT_INT, Value};
 use job_sort_formula::schema::InputType;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde::{Deserialize, Serialize};
+
+use crate::times::seconds;
 
 /// The longest number that is read, in characters: CPython's limit for the digits of an integer
 /// literal.
@@ -163,7 +160,7 @@ pub fn number(text: &str) -> Option<Value> {
 /// document gives the amount as a number, not as a string.
 pub fn inferred_type(text: &str, is_number: bool) -> InputType {
     match text {
-        _ if is_clock_duration(text) => InputType::Duration,
+        _ if text.contains(':') && seconds(text).is_some() => InputType::Duration,
         _ if is_size_with_unit(text) => InputType::Size,
         "True" | "False" => InputType::Bool,
         "inf" | "-inf" | "nan" | "-nan" => InputType::Float,
@@ -216,22 +213,16 @@ const MAX_AMOUNT: f64 = 1e200;
 /// ```
 pub fn kilobytes(text: &str) -> Option<f64> {
     let (amount, unit) = split_unit(text)?;
-    let unit = unit.to_ascii_lowercase();
-    let factor: f64 = match unit.trim_end_matches(['b', 'w']) {
-        "" if unit == "w" => return Some(amount),
-        "" if matches!(&*unit, "" | "b") => return Some((amount / 1024.0).ceil()),
-        "k" => 1.0,
-        "m" => 1024.0,
-        "g" => 1024.0 * 1024.0,
-        "t" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    let bytes = match &unit[1..] {
-        "b" => 1.0,
-        "w" => 8.0,
-        _ => return None,
-    };
-    Some(amount * (factor * bytes))
+    match unit.to_ascii_lowercase().as_bytes() {
+        [] | [b'b'] => Some((amount / 1024.0).ceil()),
+        [b'w'] => Some(amount),
+        [prefix, byte_or_word @ (b'b' | b'w')] => {
+            let power = b"kmgt".iter().position(|known| known == prefix)?;
+            let bytes = if *byte_or_word == b'w' { 8.0 } else { 1.0 };
+            Some(amount * bytes * 1024_f64.powi(power as i32))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a text is a size with a unit: digits, then one of the units, including `pb`.
@@ -274,172 +265,6 @@ pub fn server_float(v: f64) -> f64 {
 /// ```
 pub fn printed_fairshare(value: f64) -> String {
     fixed(value, 6)
-}
-
-/// The number of seconds in `HH:MM:SS`, `MM:SS` or `SS`, each part with any number of digits; a
-/// fraction of a second is rounded to the nearest second, a half up. `None` for a text of another
-/// form, and for more than 64 bits of seconds.
-///
-/// ```
-/// use jsf_openpbs::amounts::seconds;
-///
-/// assert_eq!(seconds("2400:00:37"), Some(8_640_037));
-/// assert_eq!(seconds("01:00:00.5"), Some(3601));
-/// ```
-pub fn seconds(text: &str) -> Option<i64> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) || whole.split(':').count() > 3 {
-        return None;
-    }
-    let mut total = i64::from(fraction.starts_with(['5', '6', '7', '8', '9']));
-    for (part, unit) in whole.rsplit(':').zip([1, 60, 3600]) {
-        if part.starts_with(['+', '-']) {
-            return None;
-        }
-        let amount: i64 = part.parse().ok()?;
-        total = amount.checked_mul(unit)?.checked_add(total)?;
-    }
-    Some(total)
-}
-
-/// Whether a text is a duration of at least two parts, separated by a colon.
-fn is_clock_duration(text: &str) -> bool {
-    text.contains(':') && seconds(text).is_some()
-}
-
-/// The units that a number may have, in seconds.
-const UNITS: [(char, u64); 5] = [
-    ('s', 1),
-    ('m', 60),
-    ('h', 3600),
-    ('d', 86_400),
-    ('w', 604_800),
-];
-
-/// The seconds of a duration: PBS's `[[HH:]MM:]SS`, Slurm's `D-HH`, `D-HH:MM` and `D-HH:MM:SS`, or
-/// a whole number with a unit, `90s`, `15m`, `24h`, `7d`, `2w`.
-///
-/// # Errors
-/// The text has none of these forms, or the duration is too long.
-pub fn parse_duration(text: &str) -> Result<u64, String> {
-    match parse(text) {
-        Some(seconds) => Ok(seconds),
-        None => Err(format!(
-            "`{text}` is not a duration, expected [[HH:]MM:]SS, D-HH:MM:SS, or a whole number with s, m, h, d or w, \
-             such as `24h`"
-        )),
-    }
-}
-
-fn parse(text: &str) -> Option<u64> {
-    for (unit, length) in UNITS {
-        if let Some(digits) = text.strip_suffix(unit) {
-            return whole(digits)?.checked_mul(length);
-        }
-    }
-    let Some((days, rest)) = text.split_once('-') else {
-        return u64::try_from(seconds(text)?).ok();
-    };
-    let mut total = whole(days)?.checked_mul(86_400)?;
-    let mut units = [3600, 60, 1].into_iter();
-    for part in rest.split(':') {
-        let part = whole(part)?.checked_mul(units.next()?)?;
-        total = total.checked_add(part)?;
-    }
-    Some(total)
-}
-
-fn whole(digits: &str) -> Option<u64> {
-    if digits.starts_with('+') {
-        return None;
-    }
-    digits.parse().ok()
-}
-
-/// A time, as a document or a user gives it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Time {
-    /// In seconds since 1970.
-    Utc(i64),
-    /// On the clock of the host of qstat, as if it were in UTC.
-    Wall(i64),
-}
-
-/// The seconds since 1970 on a clock that shows `Fri Nov 20 18:05:02 2026`, as C's `ctime` writes
-/// it, as if the clock were in UTC; `None` for another text.
-///
-/// ```
-/// use jsf_openpbs::amounts::seconds_of_ctime;
-///
-/// assert_eq!(seconds_of_ctime("Fri Nov 20 18:05:02 2026"), Some(1_795_197_902));
-/// assert_eq!(seconds_of_ctime("tomorrow"), None);
-/// assert_eq!(seconds_of_ctime("Fri Dec 31 23:59:59 9999"), Some(253_402_300_799));
-/// assert_eq!(seconds_of_ctime("Tue Jan  1 00:00:00 1801"), None);
-/// ```
-pub fn seconds_of_ctime(text: &str) -> Option<i64> {
-    // the weekday follows from the date
-    let (_, time) = text.trim_start().split_once(char::is_whitespace)?;
-    seconds_in_utc("%b %d %H:%M:%S %Y", time)
-}
-
-/// The seconds since 1970 of a time in such a format, on a clock in UTC.
-fn seconds_in_utc(format: &str, time: &str) -> Option<i64> {
-    let time = DateTime::strptime(format, time.trim()).ok()?;
-    // an earlier year is a slip, as for dates of Slurm
-    if time.year() < 1900 {
-        return None;
-    }
-    // not by a timestamp, which ends before the end of 9999
-    let start = date(1970, 1, 1).at(0, 0, 0, 0);
-    Some(time.duration_since(start).as_secs())
-}
-
-/// The day of its year, from 1, of seconds since 1970 in UTC.
-pub(crate) fn day_of_year(time: i64) -> i64 {
-    // the calendar repeats itself
-    match Timestamp::from_second(time.rem_euclid(DAYS_OF_400_YEARS * DAY)) {
-        Ok(time) => Offset::UTC.to_datetime(time).day_of_year().into(),
-        Err(_) => 0,
-    }
-}
-
-/// In seconds.
-pub(crate) const DAY: i64 = 86400;
-const DAYS_OF_400_YEARS: i64 = 146_097;
-
-/// The seconds since 1970 of what `date` prints of a clock in UTC, such as
-/// `Wed Nov 25 22:53:32 UTC 2026`, with the hours of a day or of half a day; `None` for another
-/// text, or a time zone that is not certain.
-///
-/// ```
-/// use jsf_openpbs::amounts::seconds_of_date;
-///
-/// assert_eq!(seconds_of_date("Fri Nov 20 18:05:02 UTC 2026"), Some(1_795_197_902));
-/// assert_eq!(seconds_of_date("Fri Nov 20 06:05:02 PM UTC 2026"), Some(1_795_197_902));
-/// assert_eq!(seconds_of_date("Fri Nov 20 18:05:02 CET 2026"), None);
-/// ```
-pub fn seconds_of_date(text: &str) -> Option<i64> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let &[
-        _,
-        month,
-        day,
-        time,
-        ref half @ ..,
-        "UTC" | "GMT" | "Z",
-        year,
-    ] = words.as_slice()
-    else {
-        return None;
-    };
-    let format = match half {
-        [] => "%b %d %Y %H:%M:%S",
-        _ => "%b %d %Y %I:%M:%S %p",
-    };
-    seconds_in_utc(
-        format,
-        &[&[month, day, year, time], half].concat().join(" "),
-    )
 }
 
 #[cfg(test)]
@@ -701,95 +526,6 @@ mod tests {
             let value = f64::from(half as f32 / 10_000.0);
             assert_eq!(logged(value), printed(value), "{value}");
             assert_eq!(logged(-value * 1024.0), printed(-value * 1024.0), "{value}");
-        }
-    }
-
-    #[test]
-    fn durations_are_read_as_recorded() {
-        for (text, expected) in [
-            ("00:00:37", 37),
-            ("1:1:1", 3661),
-            ("1.5", 2),
-            ("1.4", 1),
-            ("27777777:46:39", 99_999_999_999),
-            ("8199:09:40", 29_516_980),
-            ("1:30", 90),
-            ("60", 60),
-        ] {
-            assert_eq!(seconds(text), Some(expected), "{text}");
-        }
-    }
-
-    #[test]
-    fn other_texts_are_no_durations() {
-        for text in [
-            "",
-            ":",
-            "1:",
-            ":1",
-            "1:2:3:4",
-            "-1",
-            "a:b",
-            "1.x",
-            "1e3",
-            "1..2",
-            "inf",
-            "9223372036854775807:00:00",
-            &"9".repeat(400),
-        ] {
-            assert_eq!(seconds(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn all_notations_are_read() {
-        for (text, expected) in [
-            ("0", Some(0)),
-            ("90", Some(90)),
-            ("90s", Some(90)),
-            ("15m", Some(900)),
-            ("24h", Some(86_400)),
-            ("7d", Some(604_800)),
-            ("10:00", Some(600)),
-            ("168:00:00", Some(604_800)),
-            ("7-0", Some(604_800)),
-            ("0-00:15", Some(900)),
-            ("7-00:00:00", Some(604_800)),
-            ("", None),
-            ("-1", None),
-            ("1-", None),
-            ("1-2:3:4:5", None),
-            ("1.5h", None),
-            ("+5s", None),
-            ("1h30m", None),
-            ("99999999999999999999d", None),
-            ("99999999999999999999-0", None),
-        ] {
-            assert_eq!(parse_duration(text).ok(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        for (text, seconds) in [
-            ("Thu Jan  1 00:00:00 1970", 0),
-            ("Tue Feb 29 23:59:59 2000", 951_868_799),
-            ("Wed Mar  1 00:00:00 2000", 951_868_800),
-            ("Thu Dec 31 23:59:59 2099", 4_102_444_799),
-            ("Wed Dec 31 23:59:59 1969", -1),
-        ] {
-            assert_eq!(seconds_of_ctime(text), Some(seconds), "{text}");
-        }
-        for text in [
-            "",
-            "Fri Nov 20 18:05 2026",
-            "Fri Nov 31 18:05:02 2026",
-            "Mon Feb 29 18:05:02 2100",
-            "Fri Dec 32 18:05:02 2026",
-            "Fri Foo 20 18:05:02 2026",
-            "Fri Nov 20 25:00:00 2026",
-        ] {
-            assert_eq!(seconds_of_ctime(text), None, "{text}");
         }
     }
 }

@@ -25,11 +25,10 @@ pub struct Chunk {
 impl Chunk {
     /// Reads a `select`, such as `2:ncpus=4:mem=1gb+ncpus=1`.
     pub fn read_select(select: &str, source: AmountSource, schema: &Schema) -> Vec<Self> {
-        let mut chunks = Vec::new();
-        for chunk in split_unquoted(select, '+') {
-            chunks.push(Self::read(chunk, source, schema));
-        }
+        let chunks = split_unquoted(select, '+').into_iter();
         chunks
+            .map(|chunk| Self::read(chunk, source, schema))
+            .collect()
     }
 
     /// Reads `2:ncpus=4:mem=1gb`; the number is 1 if it is missing.
@@ -318,12 +317,9 @@ impl FairshareEntity {
 
     /// The value of `fairshare_entity`, ignoring case.
     pub fn from_name(text: &str) -> Option<Self> {
-        for (word, entity) in Self::NAMES {
-            if word.eq_ignore_ascii_case(text.trim()) {
-                return Some(entity);
-            }
-        }
-        None
+        let mut names = Self::NAMES.into_iter();
+        let known = names.find(|(word, _)| word.eq_ignore_ascii_case(text.trim()));
+        Some(known?.1)
     }
 
     /// The entity of a job. A job that lacks the attribute has the entity `""`, or `":"` under
@@ -341,12 +337,9 @@ impl FairshareEntity {
 
 impl fmt::Display for FairshareEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (word, entity) in Self::NAMES {
-            if entity == *self {
-                f.write_str(word)?;
-            }
-        }
-        Ok(())
+        let mut names = Self::NAMES.into_iter();
+        let known = names.find(|(_, entity)| entity == self);
+        f.write_str(known.map_or("", |(word, _)| word))
     }
 }
 

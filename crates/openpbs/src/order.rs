@@ -14,7 +14,7 @@ use job_sort_formula::schema::is_scheduler_input;
 
 use crate::cycle::{CycleJob, QueueOrder};
 use crate::files::queues::Queues;
-use crate::files::sched_priv::{SchedConfig, SortFirst, SortKey};
+use crate::files::sched_config::{SchedConfig, SortFirst, SortKey};
 use crate::pbs_tree::{PbsTree, SharePaths};
 
 /// The threshold if `job_sort_formula_threshold` is not set: C's smallest `int`. A job whose value

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::amounts;
-use crate::files::sched_priv::SortFirst;
+use crate::files::sched_config::SortFirst;
 use crate::order::{Criterion, NotConsidered, Order};
 
 impl Order<'_> {

@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::amounts::fixed;
 use crate::c_text::{name_bytes, name_text};
 use crate::files::fairshare_files::{ResourceGroup, UsageFile};
-use crate::files::sched_priv::SchedConfig;
+use crate::files::sched_config::SchedConfig;
 use crate::pbs_tree::PbsTree;
 
 /// The exit code of a request that failed.
@@ -64,7 +64,7 @@ pub enum PbsfsError {
 /// ```
 /// use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
 /// use jsf_openpbs::files::fairshare_files::ResourceGroup;
-/// use jsf_openpbs::files::sched_priv::SchedConfig;
+/// use jsf_openpbs::files::sched_config::SchedConfig;
 ///
 /// let files = SchedPriv {
 ///     lines: ResourceGroup::parse(b"Bob 10 root 5\n"),

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use jsf_openpbs::submission::{set_command_for, set_directive};
+use jsf_openpbs::qmgr_command::{set_command_for, set_directive};
 use jsf_testing::golden;
 use proptest::prelude::*;
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 //! recorded answers.
 
 use job_sort_formula::Schema;
-use jsf_openpbs::submission::{AnsweredBy, Uncertainty, Validation, validate};
+use jsf_openpbs::server_validation::{AnsweredBy, Uncertainty, Validation, validate};
 use jsf_testing::{golden, recorded};
 use serde::Deserialize;
 

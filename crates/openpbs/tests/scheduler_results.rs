@@ -9,7 +9,7 @@ use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
 use job_sort_formula::{Schema, Value};
 use jsf_openpbs::amounts::logged;
 use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::server::add_resources;
+use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, Record, RecordedJob};

@@ -11,7 +11,7 @@ use job_sort_formula::rank::{Score, Scores, fill_fairshare};
 use job_sort_formula::{Formula, Schema, Value};
 use jsf_openpbs::amounts::{NumberMode, logged};
 use jsf_openpbs::order::Order;
-use jsf_openpbs::submission::validate;
+use jsf_openpbs::server_validation::validate;
 use jsf_openpbs::submission::{InvalidLiteralKind, PythonStringLiteral};
 use jsf_testing::golden;
 use jsf_testing::recorded::{Record, RecordedJob, RecordedSite};

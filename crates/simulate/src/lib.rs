@@ -21,15 +21,16 @@
     reason = "`object!` names the type of each value after its key"
 )]
 
-mod log_rules;
+mod faults;
 mod logs;
 mod results;
 mod schedule;
 mod workload;
 
-pub use log_rules::*;
+pub use faults::*;
 pub use logs::*;
 pub use results::*;
 pub use schedule::*;
+pub use workload::builder::*;
 pub use workload::generate::*;
 pub use workload::*;

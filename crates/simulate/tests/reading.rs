@@ -391,7 +391,6 @@ fn values_of_ndjson_that_cannot_be_read() {
         job("\"submit\":5,\"run\":60,\"entity\":[7],\"resources\":{\"ncpus\":1}"),
         job("\"submit\":999999999999,\"run\":60,\"resources\":{\"ncpus\":1}"),
         "{\"submit\":5,\"run\":60,\"resources\":{\"ncpus\":1}}\n".to_owned(),
-        job("\"submit\":5,\"start\":1e300,\"run\":60,\"resources\":{\"ncpus\":1}"),
     ];
     let workload = read(&lines.concat());
     assert_eq!(
@@ -421,9 +420,34 @@ fn values_of_ndjson_that_cannot_be_read() {
             "`log`, line 11: the time of submission is out of range (milliseconds in place of seconds?), found `999999999999`"
                 .to_owned(),
             "`log`, line 12: no id".to_owned(),
-            "`log`, line 13: the start is out of range, found `9223372036854775807`".to_owned(),
         ]
     );
+}
+
+#[test]
+fn a_start_out_of_range_is_not_used() {
+    let native = r#"{"id":1,"submit":5,"start":1e300,"run":60,"resources":{"ncpus":1}}
+{"id":2,"submit":6,"start":1e15,"run":"00:01:00","resources":{"ncpus":1}}
+{"id":3,"submit":7,"start":9,"run":60.4,"resources":{"ncpus":1}}"#;
+    let swf = "1 5 1e3 60 1 -1 -1 1 60 -1 1 1 1 -1 1 -1 -1 -1\n".replace("1e3", &"9".repeat(30))
+        + "3 7 2 60 1 -1 -1 1 60 -1 1 1 1 -1 1 -1 -1 -1\n";
+    for (log, jobs) in [(native, 2), (&*swf, 1)] {
+        let workload = read(log);
+        let read: Vec<_> = workload
+            .jobs()
+            .iter()
+            .map(|job| (job.run, job.started))
+            .collect();
+        let mut expected = vec![(60, None); jobs];
+        expected.push((60, Some(9)));
+        assert_eq!(read, expected, "{log}");
+        let counted = ["1 job has", "2 jobs have"][jobs - 1];
+        let note = format!("{counted} a start that is out of range, which is not used");
+        assert_eq!(
+            (&workload.notes, workload.faults().count()),
+            (&vec![note], 0)
+        );
+    }
 }
 
 #[test]

@@ -12,11 +12,11 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Span};
 use jsf_ingest::FileKind;
 use jsf_json::{clipped, decode_utf8};
+use jsf_openpbs::files::formula_text::SourceFormula;
 use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted, sets_only_formulas};
 use jsf_openpbs::files::objects::{DEFAULT, repeated};
-use jsf_openpbs::files::server::{
-    SourceFormula, add_resources, listed_schedulers, scheduler_of_partition,
-};
+use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::server::{listed_schedulers, scheduler_of_partition};
 use jsf_openpbs::{FormulaSubmission, NumberMode, Queues};
 use jsf_words::quoted_list;
 

@@ -14,10 +14,9 @@ use job_sort_formula::schema::suggestions::{MAX_COMPARED, did_you_mean};
 use jsf_ingest::FileKind;
 use jsf_json::clipped;
 use jsf_openpbs::files::objects::{Notation, ObjectKind, repeated};
-use jsf_openpbs::files::sched_priv::ByTime;
-use jsf_openpbs::files::server::{
-    PbsVersion, add_resources, declared_names, is_resource_name, python_of_system, version_in,
-};
+use jsf_openpbs::files::resources::{add_resources, declared_names, is_resource_name};
+use jsf_openpbs::files::sched_config::ByTime;
+use jsf_openpbs::files::versions::{PbsVersion, python_of_system, version_in};
 use jsf_openpbs::{Objects, Queues, SchedConfig};
 use jsf_words::quoted_list;
 

@@ -231,7 +231,7 @@ fn read_document(source: &FileSource, warnings: &mut FileWarnings) -> Result<Sit
         return Ok(tree);
     }
     let associations = jsf_slurm::read_tree(&name, &bytes)?;
-    warnings.extend_unless_strict(in_file(&name, &associations.duplicates))?;
+    warnings.refuse_if_strict(in_file(&name, &associations.duplicate))?;
     warnings.extend(in_file(&name, &associations.warnings));
     if !associations.usage_known && associations.format != TreeFormat::Sshare {
         warnings.push(format!(

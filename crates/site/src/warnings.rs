@@ -118,14 +118,24 @@ impl FileWarnings {
         &mut self,
         messages: impl IntoIterator<Item = impl Into<Message>>,
     ) -> Result<(), SiteError> {
-        let mut messages = messages.into_iter();
-        if self.is_strict
-            && let Some(first) = messages.next()
-        {
-            return Err(SiteError::Content(first.into()));
-        }
+        let messages: Vec<Message> = messages.into_iter().map(Into::into).collect();
+        self.refuse_if_strict(messages.first().cloned())?;
         self.extend(messages);
         Ok(())
+    }
+
+    /// Refuses what a message is about where the rules are strict.
+    ///
+    /// # Errors
+    /// The first message, if the rules are strict.
+    pub fn refuse_if_strict(
+        &self,
+        messages: impl IntoIterator<Item = Message>,
+    ) -> Result<(), SiteError> {
+        match messages.into_iter().next() {
+            Some(first) if self.is_strict => Err(SiteError::Content(first)),
+            _ => Ok(()),
+        }
     }
 }
 

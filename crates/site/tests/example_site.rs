@@ -13,8 +13,8 @@ use jsf_openpbs::amounts::{NumberMode, logged};
 use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::files::server::add_resources;
+use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::pbs_tree::PbsTree;
 
 const FORMULAS: [&str; 7] = [

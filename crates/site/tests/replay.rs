@@ -8,7 +8,7 @@ use job_sort_formula::Formula;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use jsf_openpbs::amounts::{NumberMode, logged};
-use jsf_openpbs::files::sched_priv::SchedConfig;
+use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::log_comparison::{
     CauseKind, Difference, NotCaptured, Replay, formulas_set, logged_values,
 };

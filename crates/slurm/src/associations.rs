@@ -52,9 +52,9 @@ pub struct SlurmTree {
     /// The column `FairShare` of each node of `document`, `None` if it is blank; empty where rows
     /// are missing.
     pub printed_fairshare: Vec<Option<f64>>,
-    /// What is said of second rows of associations, which are ignored.
-    pub duplicates: Vec<String>,
-    /// What else is unusual in the document, in the order in which it was found.
+    /// What is said of the first one of the second rows of associations, which are ignored.
+    pub duplicate: Option<String>,
+    /// What is unusual in the document, in the order of its lines.
     pub warnings: Vec<String>,
 }
 
@@ -201,7 +201,13 @@ struct Associations {
     rows: Vec<Association>,
     /// The rows of other clusters: the place and the cluster of the first, and their number.
     other_clusters: Option<(Place, String, usize)>,
+    /// What is unusual in the document, each with the number of its line: 0 for what is found before
+    /// any, [`WHOLE`] for what all of them show.
+    warnings: Vec<(usize, String)>,
 }
+
+/// Stands for the line of what all lines show.
+const WHOLE: usize = usize::MAX;
 
 impl Associations {
     fn new(format: TreeFormat) -> Self {
@@ -213,13 +219,14 @@ impl Associations {
                 usage_known: false,
                 is_fair_tree: None,
                 printed_fairshare: Vec::new(),
-                duplicates: Vec::new(),
+                duplicate: None,
                 warnings: Vec::new(),
             },
             lacks_partitions: false,
             names_are_cut: false,
             rows: Vec::new(),
             other_clusters: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -311,7 +318,8 @@ impl Associations {
     }
 
     fn warn_at(&mut self, place: Place, text: impl Display) {
-        self.tree.warnings.push(format!("{place}: {text}"));
+        self.warnings
+            .push((place.number, format!("{place}: {text}")));
     }
 
     /// The tree of the rows.
@@ -342,10 +350,13 @@ impl Associations {
         let norm_shares = self.add_nodes()?;
         let mut tree = self.tree;
         if let Some(missing) = tree.missing_rows(&norm_shares) {
-            tree.warnings.push(missing);
+            self.warnings.push((WHOLE, missing));
             // all numbers differ then
             tree.printed_fairshare.clear();
         }
+        self.warnings.sort_by_key(|(line, _)| *line);
+        let warnings = self.warnings.into_iter();
+        tree.warnings = warnings.map(|(_, warning)| warning).collect();
         Ok(tree)
     }
 
@@ -402,18 +413,22 @@ impl Associations {
                      `sacctmgr` print names in full"
                 )));
             }
-            let repeated = format!("{place}: `{name}` in `{account}` is on {first_place} already");
+            let repeated = format!("`{name}` in `{account}` is on {first_place} already");
             if self.lacks_partitions && !row.is_account() {
                 row.node.partition = Some(format!("{UNNAMED_PARTITION}{times}"));
-                self.tree.warnings.push(format!(
+                let text = format!(
                     "{repeated}: a user has one association per partition, and only `sshare -m` or a column `Partition` \
                      gives the partition; this association is called `{}`",
                     row.node.full_name()
-                ));
+                );
+                self.warn_at(place, text);
                 kept.push(row);
             } else {
                 let ignored = format!("{repeated}; this row is ignored");
-                self.tree.duplicates.push(ignored);
+                self.tree
+                    .duplicate
+                    .get_or_insert(format!("{place}: {ignored}"));
+                self.warn_at(place, ignored);
             }
         }
         self.rows = kept;

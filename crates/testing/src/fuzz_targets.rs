@@ -21,15 +21,18 @@ use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, SiteFacts};
 use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::formula_text::{formula_in, pasted};
-use jsf_openpbs::files::nodes::{Nodes, read_reservations};
+use jsf_openpbs::files::nodes::Nodes;
 use jsf_openpbs::files::objects::{Objects, repeated};
+use jsf_openpbs::files::pbs_rstat::read_reservations;
 use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_priv::SchedConfig;
-use jsf_openpbs::files::server::{ServerSettings, add_resources};
+use jsf_openpbs::files::resources::add_resources;
+use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::files::server::ServerSettings;
 use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
+use jsf_openpbs::qmgr_command::set_command_for;
+use jsf_openpbs::server_validation::validate;
 use jsf_openpbs::submission::FormulaSubmission;
-use jsf_openpbs::submission::{set_command_for, validate};
 use jsf_simulate::{Goals, JudgedRun, Workload, WorkloadBuilder, read_workload};
 use jsf_site::{
     FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, Site,

@@ -10,7 +10,7 @@ use std::fmt::Display;
 
 /// `1 job`, `2 jobs`.
 pub fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    counted(number, noun, &format!("{noun}s"))
 }
 
 /// The same with words that have another plural: `1 job is`, `2 jobs are`.

@@ -10,8 +10,8 @@ use clap::{Arg, Args, Id, ValueEnum};
 use job_sort_formula::fairshare::{PolicyRules, Release};
 use job_sort_formula::schema::InputType;
 use job_sort_formula::{OnError, PythonVersion};
-use jsf_openpbs::amounts::seconds_of_ctime;
-use jsf_openpbs::files::server::{MAX_RESOURCE_NAME, is_resource_name};
+use jsf_openpbs::files::resources::{MAX_RESOURCE_NAME, is_resource_name};
+use jsf_openpbs::times::seconds_of_ctime;
 use jsf_openpbs::{NumberMode, Time};
 use jsf_site::{
     FileSource, PolicyName, Role, Site, SiteError, SiteFiles, SiteOptions, StartingUsage, is_stdin,

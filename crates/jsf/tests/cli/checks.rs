@@ -909,6 +909,18 @@ fn a_pasted_directive_without_a_formula_is_named() {
             "set server job_sort_formula = \"ncpus",
             "a quote that is never closed",
         ),
+        (
+            "qmgr -c 'set server job_sort_formula = ncpus",
+            "a quote that is never closed",
+        ),
+        (
+            r"qmgr -c 'set server job_sort_formula = ncpus'\",
+            "ends with a backslash",
+        ),
+        (
+            r#"qmgr -c "set server job_sort_formula = ncpus\"#,
+            "a quote that is never closed",
+        ),
     ] {
         for arguments in [&["check", text][..], &["fmt", text]] {
             let output = jsf(arguments);

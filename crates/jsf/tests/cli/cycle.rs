@@ -691,8 +691,15 @@ fn a_subjob_has_an_answer_of_its_own() {
         );
         stderr(&output)
     };
-    assert!(refused(ARRAY, "1[9]").contains("no subjob 9 of `1[].vm` waits"));
-    assert!(refused(ARRAY, "1[0]").contains("no subjob 0 of `1[].vm` waits"));
+    assert!(refused(ARRAY, "1[9]").contains("the array `1[].vm` has no subjob 9"));
+    assert!(
+        refused(ARRAY, "1[0]")
+            .contains("the subjob 0 of `1[].vm` does not wait: it runs or has ended")
+    );
+    let none_ended = ARRAY.replace("Running:2 Exiting:0 Expired:1", "Running:3 Exiting:0");
+    assert!(refused(&none_ended, "1[0]").contains("the subjob 0 of `1[].vm` runs"));
+    let unnamed = ARRAY.replace("array_indices_submitted", "comment");
+    assert!(refused(&unnamed, "1[0]").contains("no subjob 0 of `1[].vm` waits"));
     assert!(refused(ARRAY, "7[0]").contains("no job is called `7[0]`"));
 }
 

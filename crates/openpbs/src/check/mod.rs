@@ -15,12 +15,13 @@ use jsf_words::{count, first_few_quoted};
 use serde::Serialize;
 
 use crate::files::queues::Queues;
-use crate::files::sched_priv::SchedConfig;
+use crate::files::sched_config::SchedConfig;
 use crate::files::server::ServerSettings;
 use crate::order::NotConsidered;
 use crate::pbs_tree::PbsTree;
+use crate::qmgr_command::refused_by_qmgr;
+use crate::server_validation::{Validation, validate};
 use crate::submission::FormulaSubmission;
-use crate::submission::{self, Validation, validate};
 
 mod exchange_rates;
 mod python_version_findings;
@@ -374,19 +375,15 @@ impl Checked {
 
 /// The waiting rows whose values do not exceed the threshold.
 fn rows_under_threshold(not_considered: &[(usize, NotConsidered)]) -> Vec<usize> {
-    let mut rows = Vec::new();
-    for (row, reason) in not_considered {
-        if matches!(reason, NotConsidered::UnderThreshold { .. }) {
-            rows.push(*row);
-        }
-    }
-    rows
+    let mut rows = not_considered.to_vec();
+    rows.retain(|(_, reason)| matches!(reason, NotConsidered::UnderThreshold { .. }));
+    rows.into_iter().map(|(row, _)| row).collect()
 }
 
 /// The finding on what `qmgr` passes on to no server, unless one of `found` is about the same text,
 /// which is then wrong anyway.
 fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
-    let refusal = submission::refused_by_qmgr(text)?;
+    let refusal = refused_by_qmgr(text)?;
     let span = refusal.span;
     for error in found {
         let is_about_text = error.severity == Severity::Error && error.code < Code::FailingJobs;

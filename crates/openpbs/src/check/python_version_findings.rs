@@ -13,8 +13,8 @@ use job_sort_formula::schema::Schema;
 use jsf_lint::Facts;
 
 use crate::check::ScoredQueue;
-use crate::files::server::systems_with;
-use crate::submission::validate;
+use crate::files::versions::systems_with;
+use crate::server_validation::validate;
 
 /// The server's answer under one version: the error code, 0 if it accepts the formula, `None` if
 /// that cannot be told.

@@ -19,8 +19,9 @@ use jsf_words::{count, counted, first_few_quoted};
 use crate::amounts;
 use crate::check::{MAX_NAMES, ScoredQueue, SiteFacts, first_evaluation, rows_under_threshold};
 use crate::files::queues::Queues;
-use crate::files::sched_priv::SchedConfig;
-use crate::files::server::{Defect, ServerSettings, defects_of};
+use crate::files::sched_config::SchedConfig;
+use crate::files::server::ServerSettings;
+use crate::files::versions::{Defect, defects_of};
 use crate::order::NotConsidered;
 use crate::pbs_tree::PbsTree;
 

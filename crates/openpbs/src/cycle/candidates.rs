@@ -10,7 +10,7 @@ use job_sort_formula::rank::{higher_first, merge_sort};
 
 use super::{Cycle, CycleJob};
 use crate::files::queues::Queues;
-use crate::files::sched_priv::SchedConfig;
+use crate::files::sched_config::SchedConfig;
 use crate::pbs_tree::SharePaths;
 
 /// The waiting jobs in their order. Each is returned once, but an array as often as a subjob of it

@@ -7,7 +7,7 @@ use jsf_testing::random::Generator;
 
 use super::*;
 use crate::files::run_limits::LimitKind;
-use crate::files::sched_priv::ByTime;
+use crate::files::sched_config::ByTime;
 use crate::pbs_tree::SharePaths;
 
 /// Chunks that limits count as they are, in the first list of pools.

@@ -7,14 +7,41 @@ use job_sort_formula::diagnostic::{Message, Need};
 use jsf_words::quoted_list;
 use shlex::Shlex;
 
-use crate::files::objects::{DEFAULT, ObjectKind, Objects};
-use crate::files::server::{SourceFormula, listed_schedulers};
+use crate::files::objects::{Attribute, DEFAULT, ObjectKind, Objects, last};
+use crate::files::server::listed_schedulers;
 
 /// The first line of `sched_priv/sched_formula`.
 const INTERNAL_FILE: &str = "### PBS INTERNAL FILE DO NOT MODIFY ###";
 
 /// The most characters of a directive that a message repeats.
 const MAX_SHOWN: usize = 80;
+
+/// A formula, and where its document has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFormula {
+    /// The formula.
+    pub text: String,
+    /// The byte of the document at which it begins, with its quotes.
+    pub at: usize,
+}
+
+impl SourceFormula {
+    /// The formula among the attributes of an object.
+    pub(super) fn in_attributes<'a, 't: 'a>(
+        attributes: impl IntoIterator<Item = &'a Attribute<'t>>,
+    ) -> Option<Self> {
+        let formula = last(attributes, "job_sort_formula")?;
+        Some(Self {
+            text: formula.value.text()?.to_owned(),
+            at: formula.place.at,
+        })
+    }
+
+    /// The formula of the server.
+    pub fn of_server(objects: &Objects<'_>) -> Option<Self> {
+        Self::in_attributes(objects.attributes_of(ObjectKind::Server))
+    }
+}
 
 /// Extracts the formula from a document: `qstat -Bf` as JSON, text or dsv, `qmgr -c 'print server'`
 /// or `'list server'`, the scheduler's `sched_formula`, or a file with nothing but the formula. Of
@@ -109,7 +136,7 @@ fn formula_of_objects(
 /// ```
 pub fn pasted(text: &str) -> Option<String> {
     let directive = match command(text) {
-        Command::Qmgr(argument) => argument?,
+        Command::Qmgr(argument) => argument.ok()?,
         Command::Other(text) => text.to_owned(),
     };
     let is_set = matches!(verb(&directive), Some(("set" | "s", _)));
@@ -126,8 +153,8 @@ pub fn pasted(text: &str) -> Option<String> {
 /// sched_config, without a formula; `None` for any other text.
 pub fn other_directive(text: &str) -> Option<Message> {
     let problem = match command(text) {
-        Command::Qmgr(None) => OPEN_QUOTE.into(),
-        Command::Qmgr(Some(directive)) => problem_of(&directive)?,
+        Command::Qmgr(Err(problem)) => problem.into(),
+        Command::Qmgr(Ok(directive)) => problem_of(&directive)?,
         Command::Other(text) => problem_of(text)?,
     };
     let given: String = text.trim().chars().take(MAX_SHOWN).collect();
@@ -139,6 +166,8 @@ const NO_FORMULA: &str =
     "sets no formula; write job_sort_formula = \"FORMULA\", or give the formula alone";
 /// Of a directive in quotes, or a formula in quotes, that does not end.
 const OPEN_QUOTE: &str = "has a quote that is never closed; add it, or give the formula alone";
+/// Of a command whose last character joins the next line to it.
+const OPEN_LINE: &str = "ends with a backslash, with which a shell goes on in the next line; remove it, or give the formula alone";
 
 /// Why a directive sets no formula.
 fn problem_of(directive: &str) -> Option<Message> {
@@ -189,8 +218,8 @@ fn problem_of(directive: &str) -> Option<Message> {
 
 /// A text as a shell command.
 enum Command<'t> {
-    /// `qmgr -c` with its directive; `None` if it has none, or if a quote is not closed.
-    Qmgr(Option<String>),
+    /// `qmgr -c` with its directive, or why the shell finds no end of that.
+    Qmgr(Result<String, &'static str>),
     /// Anything else, without a prompt before it.
     Other(&'t str),
 }
@@ -226,11 +255,22 @@ fn verb(directive: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The first word of a shell command, without its quotes; `None` if a quote is not closed.
-fn shell_word(command: &str) -> Option<String> {
+/// The first word of a shell command, without its quotes, or why it has no end.
+fn shell_word(command: &str) -> Result<String, &'static str> {
     let mut words = Shlex::new(command);
     let first = words.next();
-    (!words.had_error).then(|| first.unwrap_or_default())
+    if !words.had_error {
+        return Ok(first.unwrap_or_default());
+    }
+    // a character behind it ends an escape, and no quote
+    let longer = format!("{command}.");
+    let mut words = Shlex::new(&longer);
+    words.next();
+    Err(if words.had_error {
+        OPEN_QUOTE
+    } else {
+        OPEN_LINE
+    })
 }
 
 /// Whether a listing of `qmgr` has nothing but formulas and their thresholds, as directives that

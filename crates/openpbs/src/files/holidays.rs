@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use jsf_json::{numbers, seconds_of_date_and_time};
 
-use crate::amounts::{DAY, day_of_year};
 use crate::c_text::{c_string, is_blank_or_comment, name_text};
+use crate::times::{DAY, day_of_year};
 
 /// When it is prime time. Times are in seconds on the clock of the server's host, as if it were in
 /// UTC. The default is prime time at all times.
@@ -233,7 +233,7 @@ pub fn time_of(date: &str, time: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amounts::seconds_of_ctime;
+    use crate::times::seconds_of_ctime;
 
     fn at(text: &str) -> i64 {
         seconds_of_ctime(text).unwrap()

@@ -126,12 +126,9 @@ impl ObjectKind {
 
     /// Its name in a heading.
     pub fn heading(self) -> &'static str {
-        for (kind, heading, _) in Self::NAMES {
-            if kind == self {
-                return heading;
-            }
-        }
-        ""
+        let mut names = Self::NAMES.into_iter();
+        let known = names.find(|(kind, ..)| *kind == self);
+        known.map_or("", |(_, heading, _)| heading)
     }
 }
 
@@ -272,13 +269,9 @@ pub(super) fn last<'a, 't: 'a>(
     attributes: impl IntoIterator<Item = &'a Attribute<'t>>,
     name: &str,
 ) -> Option<&'a Attribute<'t>> {
-    let mut found = None;
-    for attribute in attributes {
-        if attribute.name == name && attribute.resource.is_none() {
-            found = Some(attribute);
-        }
-    }
-    found
+    let attributes = attributes.into_iter();
+    let named = attributes.filter(|one| one.name == name && one.resource.is_none());
+    named.last()
 }
 
 impl<'t> Attribute<'t> {

@@ -133,13 +133,9 @@ impl Queues {
 
     /// The priority of each queue that has one.
     pub fn priorities(&self) -> BTreeMap<String, i64> {
-        let mut priorities = BTreeMap::new();
-        for (name, priority) in self.iter() {
-            if let Some(priority) = priority {
-                priorities.insert(name.to_owned(), priority);
-            }
-        }
-        priorities
+        let queues = self.iter();
+        let known = queues.filter_map(|(name, priority)| Some((name.to_owned(), priority?)));
+        known.collect()
     }
 
     /// Whether the document contains the queue.

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use job_sort_formula::schema::{Origin, Schema};
 use job_sort_formula::{Formula, PythonVersion};
-use jsf_openpbs::submission::{Uncertainty, Validation, validate};
+use jsf_openpbs::server_validation::{Uncertainty, Validation, validate};
 use jsf_testing::{golden, recorded, setting};
 use proptest::prelude::*;
 use serde::Deserialize;

@@ -2,17 +2,21 @@
 
 use std::io::{self, BufRead, Read};
 
-use columns::{AlcfColumns, SacctColumns};
-use exchange::FIELDS;
+use alcf::AlcfColumns;
+use sacct::SacctColumns;
+use swf::FIELDS;
 
-use crate::log_rules::Fault;
-use crate::workload::WorkloadBuilder;
+use crate::faults::Fault;
+use crate::workload::builder::WorkloadBuilder;
 
-mod columns;
-mod exchange;
-mod pbs;
+mod accounting;
+mod alcf;
+mod finished_qstat;
+mod native_log;
+mod sacct;
+mod swf;
 
-pub use columns::sacct_advice;
+pub use sacct::sacct_advice;
 
 /// The longest line that is read, in bytes; the rest of a longer one is skipped, and it is counted
 /// as damaged.
@@ -37,11 +41,11 @@ impl Reader {
     /// The reader of a log in which this is the first line that is neither blank nor a comment.
     fn detect(line: &str) -> Option<Self> {
         match line {
-            _ if exchange::is_swf(line) => Some(Self::Swf {
-                columns: exchange::columns(line),
+            _ if swf::is_swf(line) => Some(Self::Swf {
+                columns: swf::columns(line),
             }),
-            _ if pbs::parts(line).is_some() => Some(Self::Accounting),
-            _ if exchange::is_native(line) => Some(Self::Native),
+            _ if accounting::parts(line).is_some() => Some(Self::Accounting),
+            _ if native_log::is_native(line) => Some(Self::Native),
             _ => match SacctColumns::from_heading(line).or_else(|| SacctColumns::of_xdmod(line)) {
                 Some(columns) => Some(Self::Sacct(columns)),
                 None => AlcfColumns::from_heading(line).map(Self::Alcf),
@@ -51,10 +55,10 @@ impl Reader {
 
     fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
         match self {
-            Self::Swf { columns } => exchange::read_swf_line(line, *columns, builder),
-            Self::Accounting => pbs::read_record(line, builder),
+            Self::Swf { columns } => swf::read_swf_line(line, *columns, builder),
+            Self::Accounting => accounting::read_record(line, builder),
             Self::Sacct(columns) => columns.read_line(line, builder),
-            Self::Native => exchange::read_native_line(line, builder),
+            Self::Native => native_log::read_native_line(line, builder),
             Self::Alcf(columns) => columns.read_line(line, builder),
         }
     }
@@ -71,8 +75,8 @@ pub fn read_workload(
     mut log: impl BufRead,
     builder: &mut WorkloadBuilder,
 ) -> io::Result<bool> {
-    if pbs::is_qstat(log.fill_buf()?) {
-        pbs::read_qstat(name, log, builder);
+    if finished_qstat::is_qstat(log.fill_buf()?) {
+        finished_qstat::read_qstat(name, log, builder);
         return Ok(true);
     }
     let mut reader: Option<Reader> = None;
@@ -85,7 +89,7 @@ pub fn read_workload(
         }
         let line = &*String::from_utf8_lossy(&bytes);
         let text = line.trim_start();
-        has_header |= exchange::read_header_line(text, builder);
+        has_header |= swf::read_header_line(text, builder);
         if reader.is_none() && !text.is_empty() && !text.starts_with([';', '#']) {
             reader = Reader::detect(line);
             if reader.is_none() {
@@ -165,23 +169,14 @@ impl<'l> Fields<'l> {
 
     /// The text of a field; empty if the line does not have it.
     pub fn get(&self, name: &str) -> &'l str {
-        for (other, text) in self.0.iter().rev() {
-            if *other == name {
-                return text;
-            }
-        }
-        ""
+        let field = self.0.iter().rfind(|(other, _)| *other == name);
+        field.map_or("", |(_, text)| text)
     }
 
     /// The first of some fields that says a number other than 0, or any text.
     pub fn first_given(&self, names: &[&str]) -> &'l str {
-        for name in names {
-            let text = self.get(name);
-            if !matches!(text, "" | "0") {
-                return text;
-            }
-        }
-        ""
+        let mut texts = names.iter().map(|name| self.get(name));
+        texts.find(|text| !matches!(*text, "" | "0")).unwrap_or("")
     }
 
     /// A whole number above 0.

@@ -9,7 +9,7 @@ use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::Value;
 use job_sort_formula::schema::Schema;
 use jsf_lint::lint;
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::times::parse_duration;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use toml::Spanned;

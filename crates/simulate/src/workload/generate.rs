@@ -15,7 +15,8 @@
 
 use serde::Serialize;
 
-use crate::workload::{LoggedJob, MAX_JOBS, Workload, WorkloadBuilder, compare_submitted};
+use super::builder::{LoggedJob, MAX_JOBS, WorkloadBuilder};
+use super::{Workload, compare_submitted};
 
 /// The probability of a job with one processor, and that of a job whose number of processors is a
 /// power of two.

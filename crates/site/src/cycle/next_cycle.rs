@@ -8,9 +8,9 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
-use jsf_openpbs::amounts::Time;
 use jsf_openpbs::cycle::{CycleEvent, MAX_CHANGES, Times};
 use jsf_openpbs::job_attributes::array_and_index;
+use jsf_openpbs::times::Time;
 use jsf_words::count;
 use serde::Serialize;
 
@@ -484,10 +484,27 @@ fn find_subjobs(
                 let id = array.replacen("[]", &format!("[{index}]"), 1);
                 Ok(EstimatedStart::new(id, row, position + 1))
             }
-            None => Err(format!("no subjob {index} of `{array}` waits")),
+            None => Err(why_no_subjob_waits(job, array, index)),
         });
     }
     found
+}
+
+/// Why a subjob of an array does not wait, as far as the document says.
+fn why_no_subjob_waits(job: &QueuedJob, array: &str, index: u32) -> String {
+    let (Some(queued), Some(all)) = (&job.queued_subjobs, &job.submitted_subjobs) else {
+        return format!("no subjob {index} of `{array}` waits");
+    };
+    if all.position(index).is_none() {
+        return format!("the array `{array}` has no subjob {index}");
+    }
+    // those that have ended are not listed
+    let begun = all.len().saturating_sub(queued.len());
+    if begun == u64::from(job.running_subjobs) {
+        format!("the subjob {index} of `{array}` runs")
+    } else {
+        format!("the subjob {index} of `{array}` does not wait: it runs or has ended")
+    }
 }
 
 impl CycleMachine<'_> {

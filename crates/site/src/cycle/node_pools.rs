@@ -10,8 +10,9 @@ use jsf_openpbs::cycle::{
     Exclusive, Machine, Part, Placement, PlacementSets, Placing, PoolOrder, PoolValue, Request,
     RequestedChunk, Sharing,
 };
-use jsf_openpbs::files::nodes::{ListedReservation, Node, Nodes};
-use jsf_openpbs::files::sched_priv::{NodeAmount, NodeSortKey, SortFirst};
+use jsf_openpbs::files::nodes::{Node, Nodes};
+use jsf_openpbs::files::pbs_rstat::ListedReservation;
+use jsf_openpbs::files::sched_config::{NodeAmount, NodeSortKey, SortFirst};
 use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 
 use crate::cycle::reservations::Reservations;

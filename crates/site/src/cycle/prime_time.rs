@@ -7,7 +7,7 @@ use job_sort_formula::diagnostic::Message;
 use jsf_ingest::Clock;
 use jsf_openpbs::cycle::{QueueTime, Times};
 use jsf_openpbs::files::holidays::{Holidays, dedicated_times};
-use jsf_openpbs::files::sched_priv::ByTime;
+use jsf_openpbs::files::sched_config::ByTime;
 use jsf_simulate::Workload;
 
 use crate::cycle::left_out::LeftOut;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use jsf_ingest::Clock;
-use jsf_openpbs::files::nodes::{ListedReservation, Node, read_reservations};
+use jsf_openpbs::files::nodes::Node;
 use jsf_openpbs::files::objects::Objects;
+use jsf_openpbs::files::pbs_rstat::{ListedReservation, read_reservations};
 
 use crate::{Role, Site, SiteError};
 

@@ -2,7 +2,7 @@
 //! the moment of a snapshot, and what follows from a missing file.
 
 use job_sort_formula::diagnostic::is_control;
-use jsf_openpbs::amounts::seconds_of_date;
+use jsf_openpbs::times::seconds_of_date;
 
 use crate::files::file_role::ROLES;
 use crate::{FileSource, Role, Site, SiteFiles};

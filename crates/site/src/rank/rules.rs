@@ -8,7 +8,7 @@ use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{Ranking, ScorePrecision, score};
 use job_sort_formula::schema::Origin;
 use jsf_openpbs::amounts::{NumberMode, server_float};
-use jsf_openpbs::files::sched_priv::SortKey;
+use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NO_THRESHOLD, NotConsidered, Order, Ordered};
 use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Serializer;

@@ -7,7 +7,7 @@ use std::io::{BufReader, Read};
 use job_sort_formula::formula::Formula;
 use job_sort_formula::schema::{FairshareInput, Origin};
 use jsf_ingest::FileKind;
-use jsf_openpbs::amounts::seconds;
+use jsf_openpbs::times::seconds;
 use jsf_simulate::{
     FORMATS, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, Workload, WorkloadBuilder,
     read_workload, sacct_advice,

@@ -8,7 +8,7 @@ use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::{AmountSource, server_float};
 use jsf_openpbs::cycle::{CycleJob, CycleRules, CycleState, QueueOrder, Times};
-use jsf_openpbs::files::sched_priv::{ByTime, SchedConfig, SortFirst};
+use jsf_openpbs::files::sched_config::{ByTime, SchedConfig, SortFirst};
 use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_simulate::{
     Backfill, MAX_RUN_SUBJOBS, NonPrimeRules, OrderRules, SimulationRules, Workload,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use job_sort_formula::fairshare::Release;
 use jsf_json::clipped;
 
-use crate::associations::{Associations, Cells, OBJECTS, ROOT, TreeFormat, unrecognised};
+use crate::associations::{Associations, Cells, OBJECTS, ROOT, TreeFormat, WHOLE, unrecognised};
 use crate::non_empty;
 use crate::records::{JsonDocument, record_of};
 use crate::slurm_conf::logical_lines;
@@ -38,7 +38,7 @@ pub fn read_table(table: &Table<'_>) -> Result<Associations, String> {
         }
         if !records.tree.usage_known {
             let missing = "there is no column `RawUsage`, so every usage is taken as 0";
-            records.tree.warnings.push(missing.to_owned());
+            records.warnings.push((0, missing.to_owned()));
         }
     }
     let mut parent_names = ["ParentName", "ParName", "Parent"].into_iter();
@@ -100,7 +100,7 @@ pub fn read_table(table: &Table<'_>) -> Result<Associations, String> {
     if matches!(parents, Parents::Unknown)
         && rows.any(|row| row.is_account() && row.account.is_some())
     {
-        records.tree.warnings.push(NO_PARENTS.to_owned());
+        records.warnings.push((WHOLE, NO_PARENTS.to_owned()));
     }
     Ok(records)
 }

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
-use jsf_openpbs::submission::{self, AnsweredBy, set_command_for};
+use jsf_openpbs::qmgr_command::{refused_by_qmgr, set_command_for};
+use jsf_openpbs::server_validation::AnsweredBy;
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 
@@ -111,7 +112,7 @@ impl<'a> CheckAnswer<'a> {
         match (validation.accepted, validation.code) {
             // qmgr reads the text first, and what it refuses the server never sees
             _ if validation.by == Some(AnsweredBy::Qmgr) => {
-                let reason = submission::refused_by_qmgr(&self.source.text);
+                let reason = refused_by_qmgr(&self.source.text);
                 let reason = reason.map(|reason| reason.message).unwrap_or_default();
                 format!("does not pass the formula on to the server: {reason}")
             }

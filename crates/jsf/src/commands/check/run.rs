@@ -7,7 +7,8 @@ use clap::Args;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels};
 use jsf_openpbs::check::Checked;
-use jsf_openpbs::submission::{AnsweredBy, object_or_server, set_threshold_command};
+use jsf_openpbs::qmgr_command::{object_or_server, set_threshold_command};
+use jsf_openpbs::server_validation::AnsweredBy;
 use jsf_site::{FormulaText, Role, Site, SiteError};
 
 use crate::answers::Format;

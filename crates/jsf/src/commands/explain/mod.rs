@@ -9,8 +9,8 @@ use std::str::FromStr;
 
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::explain::NodeValue;
-use jsf_openpbs::amounts::{Time, parse_duration};
 use jsf_openpbs::check::Checked;
+use jsf_openpbs::times::{Time, parse_duration};
 use jsf_site::{
     CycleRequest, DescribedJob, ExplainOptions, Explanation, Explanations, Neighbour, PolicyShares,
     RankReached, RankRequest, RankedQueue, Site, Wait,

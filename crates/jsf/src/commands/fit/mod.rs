@@ -16,7 +16,7 @@ use jsf_fit::FitError;
 use jsf_fit::goals::{FitOptions, GoalFit, Recommendation, fit_goals, formulas_read};
 use jsf_fit::wishes::{WishFit, WishOptions, Wishes, WishesMet, fit_wishes};
 use jsf_openpbs::check::{Checked, Verdict};
-use jsf_openpbs::submission::object_or_server;
+use jsf_openpbs::qmgr_command::object_or_server;
 use jsf_site::{FormulaText, Site, StartingUsage};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use jsf_openpbs::submission::object_or_server;
+use jsf_openpbs::qmgr_command::object_or_server;
 use jsf_site::{SiteError, is_stdin};
 
 use crate::answers::GivenFormula;

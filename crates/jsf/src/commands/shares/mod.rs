@@ -12,7 +12,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use job_sort_formula::fairshare::{
     AssessedTree, AssociationShares, NodeId, NodeKind, ShareTree, Shares,
 };
-use jsf_openpbs::amounts::parse_duration;
+use jsf_openpbs::times::parse_duration;
 use jsf_site::{
     ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, SiteError,
     UsageChange,

@@ -8,11 +8,11 @@
 
 use std::collections::HashMap;
 
-use crate::amounts::seconds;
 use crate::c_text::{
     c_string, is_blank_or_comment, leading_int, name_text, whole_double, whole_int,
 };
 use crate::job_attributes::FairshareEntity;
+use crate::times::seconds;
 
 /// A setting that may differ between prime time and the rest of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

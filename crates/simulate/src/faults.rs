@@ -1,89 +1,11 @@
-//! What is made of a log: which of its jobs are simulated, how long they run, and how many processors
-//! they hold; what of it is left out and why ([`Faults`]), and what it says of jobs besides their
-//! ends ([`Mentions`]).
+//! What of a log is left out and why: lines that cannot be read, and jobs that are not simulated
+//! ([`Faults`]).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use jsf_json::clipped;
 use jsf_words::count;
-use serde::Deserialize;
-
-/// What is made of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LogRules {
-    /// Jobs that were cancelled before they ran.
-    pub cancelled: Cancelled,
-    /// Runs beyond the requested time.
-    pub overrun: Overrun,
-    /// Whose number of processors counts.
-    pub processors_of: ProcessorsOf,
-    /// The first time of submission of the jobs that are simulated; without one, the log is
-    /// simulated from when on it is complete.
-    pub from: Option<i64>,
-    /// The time of submission before which they are submitted.
-    pub to: Option<i64>,
-    /// Whether other names than those in the log are shown, and no text of a line that cannot be
-    /// read.
-    pub anonymise: bool,
-}
-
-/// What is made of jobs that were cancelled before they ran. Each text is the help of its option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Cancelled {
-    /// They are left out and counted
-    ///
-    /// Nobody knows for how long they would have run.
-    #[default]
-    LeaveOut,
-    /// They wait for their turn, and end as they start
-    Keep,
-}
-
-/// What is made of jobs that run longer than they ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum Overrun {
-    /// They end after the requested time, and are counted
-    #[default]
-    Cut,
-    /// They run as long as in the log
-    Keep,
-}
-
-/// Whose number of processors a job holds, where a log has both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum ProcessorsOf {
-    /// What the job asks for
-    #[default]
-    Requested,
-    /// What the job was given, such as whole nodes
-    Allocated,
-}
-
-impl ProcessorsOf {
-    /// The number that counts, else the other one. One that cannot be read is not replaced by the
-    /// other.
-    pub(crate) fn choose(
-        self,
-        requested: Result<Option<i64>, Fault>,
-        allocated: Result<Option<i64>, Fault>,
-    ) -> Result<Option<i64>, Fault> {
-        let [first, second] = match self {
-            Self::Requested => [requested, allocated],
-            Self::Allocated => [allocated, requested],
-        };
-        match first? {
-            Some(number) => Ok(Some(number)),
-            None => second,
-        }
-    }
-}
 
 /// A number of processors in a log; `None` for an empty text and for 0. `kind` is the fault of a
 /// text that is no whole number.
@@ -95,33 +17,6 @@ pub(crate) fn processor_count(text: &str, kind: &'static str) -> Result<Option<i
         Ok(0) => Ok(None),
         Ok(number) if number > 0 => Ok(Some(number)),
         _ => Err(Fault::from(kind).found(text)),
-    }
-}
-
-/// What jobs get that do not say how long they ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AssumedWalltimes {
-    /// The jobs that get the default of their queue or of the server.
-    pub defaults: usize,
-    /// The jobs that get their run time.
-    pub run_times: usize,
-}
-
-impl AssumedWalltimes {
-    /// What is assumed, in words; `None` if nothing is.
-    pub fn in_words(self) -> Option<String> {
-        let mut parts = Vec::new();
-        if self.defaults > 0 {
-            let jobs = count(self.defaults, "job");
-            parts.push(format!("the default of the queue for {jobs}"));
-        }
-        if self.run_times > 0 {
-            let jobs = count(self.run_times, "job");
-            parts.push(format!(
-                "the run time for {jobs}, so that backfilling sees the future"
-            ));
-        }
-        (!parts.is_empty()).then_some(parts.join(", "))
     }
 }
 
@@ -256,13 +151,9 @@ impl std::error::Error for Fault {}
 impl From<LeftOutReason> for Fault {
     /// The fault of a line with which nothing is wrong.
     fn from(reason: LeftOutReason) -> Self {
-        let mut kind = "";
-        for (other, _, words) in LeftOutReason::ALL {
-            if other == reason {
-                kind = words;
-            }
-        }
-        Self::new(reason, kind)
+        let mut all = LeftOutReason::ALL.into_iter();
+        let known = all.find(|(other, ..)| *other == reason);
+        Self::new(reason, known.map_or("", |(.., words)| words))
     }
 }
 
@@ -312,13 +203,8 @@ impl Faults {
 
     /// The number of lines and jobs that are left out for this reason.
     pub fn of(&self, reason: LeftOutReason) -> usize {
-        let mut count = 0;
-        for ((_, other), kind) in &self.kinds {
-            if *other == reason {
-                count += kind.count;
-            }
-        }
-        count
+        let kinds = self.kinds.iter().filter(|((_, other), _)| *other == reason);
+        kinds.map(|(_, kind)| kind.count).sum()
     }
 
     /// The number of lines and jobs that are left out for each reason, by its name.
@@ -357,94 +243,5 @@ impl Faults {
             }
         }
         (!parts.is_empty()).then_some(parts.join(", "))
-    }
-}
-
-/// The lines about jobs, in whatever order they come.
-#[derive(Debug, Default)]
-pub(crate) struct Mentions {
-    courses: HashMap<Box<str>, Course>,
-}
-
-/// The course of a job: when it last started and was queued again, 0 for never.
-#[derive(Debug, Clone, Copy, Default)]
-struct Course {
-    started: u64,
-    requeued: u64,
-    is_deleted: bool,
-    is_moved: bool,
-    /// Whether a line about its end was left out, and counted.
-    is_left_out: bool,
-}
-
-impl Course {
-    /// What became of a job that did not end.
-    fn fate(&self) -> LeftOutReason {
-        if self.started > 0 && self.started >= self.requeued {
-            LeftOutReason::Running
-        } else if self.is_deleted {
-            LeftOutReason::Cancelled
-        } else if self.is_moved {
-            LeftOutReason::Moved
-        } else {
-            LeftOutReason::Waiting
-        }
-    }
-}
-
-impl Mentions {
-    /// Adds what an accounting record of a kind says. `time` orders the records; it is not 0.
-    pub fn add(&mut self, id: &str, kind: &str, time: u64) {
-        let course = self.courses.entry(id.into()).or_default();
-        match kind {
-            "S" | "T" => course.started = course.started.max(time),
-            // an execution ended, and the job waits again
-            "R" | "C" => course.requeued = course.requeued.max(time),
-            // it was deleted, or aborted by the server
-            "D" | "A" => course.is_deleted = true,
-            "M" => course.is_moved = true,
-            _ => {}
-        }
-    }
-
-    /// Forgets a job that ended, unless more than its end matters.
-    pub fn end(&mut self, id: &str) {
-        if let Some(course) = self.courses.get(id)
-            && course.requeued == 0
-        {
-            self.courses.remove(id);
-        }
-    }
-
-    /// Notes that a line about a job's end is left out: the job is not counted again for what the
-    /// other lines say.
-    pub fn leave_out(&mut self, id: &str) {
-        self.courses.entry(id.into()).or_default().is_left_out = true;
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.courses.is_empty()
-    }
-
-    /// Whether a job, which did not end, was cancelled while it waited.
-    pub fn is_cancelled(&self, id: &str) -> bool {
-        let fate = self.courses.get(id).map(Course::fate);
-        fate == Some(LeftOutReason::Cancelled)
-    }
-
-    /// Whether a job was queued again after an execution.
-    pub fn is_rerun(&self, id: &str) -> bool {
-        matches!(self.courses.get(id), Some(course) if course.requeued > 0)
-    }
-
-    /// What became of each job whose end was not read.
-    pub fn fates(&self) -> Vec<(&str, LeftOutReason)> {
-        let mut fates = Vec::new();
-        for (id, course) in &self.courses {
-            if !course.is_left_out {
-                fates.push((&**id, course.fate()));
-            }
-        }
-        fates
     }
 }
