@@ -13,17 +13,23 @@
     non_snake_case,
     reason = "`object!` names fields and types after the keys of JSON"
 )]
+#![cfg_attr(
+    not(feature = "command"),
+    allow(unused_imports, reason = "the arguments of the commands are left out")
+)]
 
 pub mod answers;
 #[cfg(feature = "command")]
 pub mod cli;
+pub mod csv;
 #[cfg(feature = "command")]
 pub mod process;
-pub mod questions;
 pub mod requests;
 
 /// The commands: what is asked, what is answered, and how it is shown to people.
 pub mod commands {
+    #[cfg(feature = "command")]
+    pub mod capture;
     pub mod check;
     #[cfg(feature = "command")]
     pub mod codes;
@@ -47,12 +53,22 @@ pub mod commands {
     pub mod translate;
 }
 
+/// What several questions ask.
+pub mod questions {
+    pub mod formula;
+    pub mod log;
+    pub mod named_jobs;
+    pub mod values;
+}
+
 /// How answers are shown to people.
 pub mod view {
     pub mod charts;
     pub mod document;
+    pub mod facts;
     pub mod findings;
-    pub mod sections;
+    pub mod goals;
+    pub mod groups;
     pub mod words;
 }
 

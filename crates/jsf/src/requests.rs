@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::STACK_SIZE;
-use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, write_json};
+use crate::answers::{Answer, AnswerError, Warnings, write_json};
 use crate::commands::compare::CompareAnswer;
 use crate::commands::cycle::CycleAnswer;
 use crate::commands::explain::ExplainAnswer;
@@ -29,7 +29,8 @@ use crate::commands::replay::ReplayAnswer;
 use crate::commands::shares::SharesAnswer;
 use crate::commands::simulate::SimulationAnswer;
 use crate::commands::trajectory::TrajectoryAnswer;
-use crate::questions::{Watch, log_counts};
+use crate::questions::formula::AskedFormula;
+use crate::questions::log::{Watch, log_counts};
 
 /// The time between two questions whether the caller wants an end.
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
@@ -175,7 +176,7 @@ impl AskedSite<'_> {
                 let sites = OldNew::new(site, site);
                 self.answered(|warnings| {
                     let answer = CompareAnswer::new(sites, given, question, warnings)?;
-                    let OldNew { old, new } = &answer.checked;
+                    let OldNew { old, new } = answer.checked();
                     warnings.doubt(old.failures().chain(new.failures()));
                     Ok(answer)
                 })
@@ -241,8 +242,8 @@ impl AskedSite<'_> {
         })
     }
 
-    fn formula(&self, formula: Option<String>) -> Result<GivenFormula, AnswerError> {
-        let given = GivenFormula::new(self.source(formula)?, self.site.numbers());
+    fn formula(&self, formula: Option<String>) -> Result<AskedFormula, AnswerError> {
+        let given = AskedFormula::new(self.source(formula)?, self.site.numbers());
         given.parsed()?;
         Ok(given)
     }
@@ -251,7 +252,7 @@ impl AskedSite<'_> {
     fn about_formula<T: DeserializeOwned>(
         &self,
         mut members: Map<String, Value>,
-    ) -> Result<(GivenFormula, T), AnswerError> {
+    ) -> Result<(AskedFormula, T), AnswerError> {
         let given = self.formula(take(&mut members, "formula")?)?;
         Ok((given, read(members)?))
     }
@@ -260,7 +261,7 @@ impl AskedSite<'_> {
     fn ranked<Q: DeserializeOwned, A: Answer>(
         &self,
         members: Map<String, Value>,
-        answer: impl FnOnce(GivenFormula, Q, &mut Warnings) -> Result<A, AnswerError>,
+        answer: impl FnOnce(AskedFormula, Q, &mut Warnings) -> Result<A, AnswerError>,
     ) -> Result<String, AnswerError> {
         let (given, question) = self.about_formula(members)?;
         self.answered(|warnings| answer(given, question, warnings))
@@ -321,18 +322,18 @@ impl AskedSite<'_> {
     }
 
     /// The warnings about the site and these, each once.
-    fn worded(&self, Warnings { beside, of_answer }: Warnings) -> Vec<String> {
-        let mut warnings: Vec<String> = Vec::new();
+    fn worded(&self, warnings: Warnings) -> Vec<String> {
+        let mut sentences: Vec<String> = Vec::new();
         for warning in (self.site.warnings().into_iter())
-            .chain(beside)
-            .chain(of_answer)
+            .chain(warnings.beside)
+            .chain(warnings.of_answer)
         {
             let warning = warning.worded(self.worded);
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
+            if !sentences.contains(&warning) {
+                sentences.push(warning);
             }
         }
-        warnings
+        sentences
     }
 }
 

@@ -1,182 +1,171 @@
-//! How a command ends: its answer, written to standard output, and as a page to a file; what it found, or
-//! why it cannot be carried out.
-//!
-//! A page replaces the file of another page alone, of which a reader sees either the old version or
-//! the new one, never a part of it.
+//! How an answer is written to standard output: the options for it, its formats, and how much of it
+//! a terminal shows.
 
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, IsTerminal, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal, Write};
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use job_sort_formula::rank::OnError;
-use jsf_site::{FormulaText, Site, SiteError};
 use terminal_size::{Height, terminal_size_of};
-use thiserror::Error;
 
-use crate::answers::{Answer, AnswerError, CsvText, Format, write_json};
-use crate::cli::args::{AnswerArgs, TextArgs};
-use crate::cli::messages::{print_message, show_rankings, with_options};
-use crate::view::document::{self, Document, GENERATOR, Section, TerminalStyle, write_markdown};
+use crate::answers::{Answer, AnswerError, Format, Warnings, write_json};
+use crate::cli::messages::{answered, show_rankings};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::page_file::PageFile;
+use crate::cli::progress::Progress;
+use crate::csv::CsvText;
+use crate::view::document::markdown::write_markdown;
+use crate::view::document::page::write_page;
+use crate::view::document::terminal::TerminalStyle;
+use crate::view::document::{Document, Section};
 
-/// The result of a command that could be carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// No findings: exit code 0.
-    Fine,
-    /// Findings: exit code 1.
-    Findings,
+/// How much is shown to people.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TextArgs {
+    /// Show everything instead of one screen
+    ///
+    /// A terminal gets one screen (at most 24 lines, or the environment variable JSF_LINES); a file
+    /// or a pipe gets all rows
+    #[arg(long)]
+    pub full: bool,
+    /// Show all columns in full
+    ///
+    /// However wide the terminal is
+    #[arg(long)]
+    pub wide: bool,
 }
 
-impl Outcome {
-    /// Findings unless all is fine.
-    pub(crate) fn fine_if(is_fine: bool) -> Self {
-        if is_fine { Self::Fine } else { Self::Findings }
-    }
-
-    /// What the rankings of an answer say of their formulas: findings if one cannot work, fails for
-    /// every job, or failed under `--on-error fail`.
-    pub(crate) fn of_answer(answer: &impl Answer) -> Self {
-        let mut is_fine = true;
-        for (given, queue) in answer.rankings() {
-            let ranking = &queue.ranking;
-            let jobs = ranking.scores().count();
-            // a script would take it for a formula that works
-            let all_fail = jobs > 0 && ranking.error_count() == jobs;
-            let findings = given.findings_in(queue);
-            let has_errors = findings
-                .iter()
-                .any(|found| found.severity == Severity::Error);
-            is_fine &= ranking.failure().is_none() && !all_fail && !has_errors;
-        }
-        Self::fine_if(is_fine)
-    }
+/// How an answer is written that people and programs read.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct AnswerArgs {
+    /// How much is shown to people.
+    #[command(flatten)]
+    pub text: TextArgs,
+    /// The output format
+    #[arg(long, value_parser = formats(&[]), default_value = "human")]
+    pub format: Format,
 }
 
-/// Why a command cannot be carried out, which gives exit code 2 unless it is what was found.
-#[derive(Debug, Error)]
-pub enum CliError {
-    /// A file of the site cannot be used, or something is missing.
-    #[error("{}", with_options(&.0.message()))]
-    Site(#[from] SiteError),
-    /// The arguments are invalid, or contradict each other.
-    #[error("{0}")]
-    Usage(String),
-    /// The result cannot be written.
-    #[error("cannot write: {0}")]
-    Write(#[from] io::Error),
-    /// The formula cannot be used: exit code 1. What is found about it is drawn when the command ends.
-    #[error("the formula cannot be used")]
-    Formula(Box<FormulaText>, Vec<Diagnostic>),
-    /// The arguments cannot be parsed, and standard error says why.
-    #[error("the arguments cannot be parsed")]
-    Arguments,
+/// How CSV is written.
+#[derive(Debug, Args)]
+pub struct CsvArgs {
+    /// Guard the cells of CSV for a spreadsheet
+    ///
+    /// With --format csv, write a ' before each text, or part of a text after a separator such as ;,
+    /// that begins with =, +, - or @, so that no spreadsheet computes it
+    #[arg(long)]
+    csv_safe: bool,
 }
 
-impl From<AnswerError> for CliError {
-    fn from(error: AnswerError) -> Self {
-        match error {
-            AnswerError::Question(message) => Self::Usage(with_options(&message)),
-            AnswerError::Site(error) => Self::Site(error),
-            AnswerError::Syntax(source, finding) => Self::Formula(source, vec![*finding]),
-            AnswerError::Unusable(source, findings) => Self::Formula(source, findings),
-            AnswerError::Interrupted => Self::usage("interrupted"),
+impl CsvArgs {
+    /// How cells are written.
+    pub(crate) fn texts(&self) -> CsvText {
+        if self.csv_safe {
+            CsvText::Guarded
+        } else {
+            CsvText::Plain
         }
     }
 }
 
-impl CliError {
-    /// Whether the reader has closed the output, which is not an error.
-    pub(crate) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
-    }
+/// Parses one of the formats that every answer has, or of these. The parser that clap derives would
+/// offer all of them in the help and in completions.
+pub(crate) fn formats(others: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    let of_all = [Format::Human, Format::Markdown, Format::Json];
+    let offered = of_all.iter().chain(others);
+    PossibleValuesParser::new(offered.filter_map(ValueEnum::to_possible_value))
+        .try_map(|name| Format::from_str(&name, false))
+}
 
-    pub(crate) fn usage(message: impl ToString) -> Self {
-        Self::Usage(message.to_string())
-    }
-
-    pub(crate) fn content(message: impl ToString) -> Self {
-        Self::Site(SiteError::Content(message.to_string().into()))
+impl AnswerArgs {
+    /// Answers a question as [`answered`] does.
+    pub(crate) fn answered<'a, A: Answer>(
+        self,
+        doing: &'static str,
+        answer: impl FnOnce(&mut Warnings, &Progress) -> Result<A, AnswerError>,
+    ) -> Result<Output<'a, A>, CliError> {
+        let (answer, warnings) = answered(doing, self.format.is_document(), answer)?;
+        Ok(Output::new(self, answer, warnings))
     }
 }
 
-/// How an answer is written.
-pub(crate) struct Output<'a> {
+/// An answer, and how it is written.
+pub(crate) struct Output<'a, A> {
+    pub(crate) answer: A,
     /// The format, and how much of the answer people see.
-    pub(crate) answer: AnswerArgs,
+    pub(crate) arguments: AnswerArgs,
     /// Whether the number of rows was asked for: people see all of them.
     pub(crate) has_asked_rows: bool,
     /// For an answer whose cells may be very long: the width of its tables where there is no
     /// terminal.
     pub(crate) piped_width: Option<usize>,
-    pub(crate) cells: CsvText,
+    pub(crate) csv_texts: CsvText,
     /// The warnings about what it is computed from, which are a part of it: pasted elsewhere, the
     /// answer would say nothing of a missing usage.
-    pub(crate) warnings: &'a [String],
+    pub(crate) warnings: Vec<String>,
     /// The file for the answer as a page, if it is asked for.
     pub(crate) page_file: Option<PageFile<'a>>,
 }
 
-impl<'a> Output<'a> {
+impl<A: Answer> Output<'_, A> {
     /// The answer alone, with these warnings.
-    pub(crate) fn new(answer: AnswerArgs, warnings: &'a [String]) -> Self {
+    pub(crate) fn new(arguments: AnswerArgs, answer: A, warnings: Vec<String>) -> Self {
         Self {
             answer,
+            arguments,
             has_asked_rows: false,
             piped_width: None,
-            cells: CsvText::Plain,
+            csv_texts: CsvText::Plain,
             warnings,
             page_file: None,
         }
     }
 
     /// The document with the warnings before everything else but its headline and facts.
-    fn warned<'d>(&self, mut document: Document<'d>) -> Document<'d> {
+    fn document(&self) -> Document<'_> {
+        let mut document = self.answer.document();
         if !self.warnings.is_empty() {
-            document
-                .sections
-                .insert(0, Section::new("warnings").list(self.warnings.to_vec()));
+            let warnings = Section::new("warnings").list(self.warnings.clone());
+            document.sections.insert(0, warnings);
         }
         document
     }
 
-    /// Writes an answer. All of it is written when this returns, so that messages can follow.
-    pub(crate) fn write(&self, answer: &impl Answer, out: &mut impl Write) -> Result<(), CliError> {
+    /// Writes the answer. All of it is written when this returns, so that messages can follow.
+    pub(crate) fn write(&self, out: &mut impl Write) -> Result<(), CliError> {
         // the page comes first: a reader that closes the pipe must not cost it
         if let Some(file) = &self.page_file {
             file.require_replaceable()?;
             let mut page = Vec::new();
-            document::write_page(&self.warned(answer.document()), &command_line(), &mut page)?;
+            write_page(&self.document(), &command_line(), &mut page)?;
             file.write(&page)?;
         }
-        match self.answer.format {
-            Format::Human => self.style().write(&self.warned(answer.document()), out)?,
+        match self.arguments.format {
+            Format::Human => self.style().write(&self.document(), out)?,
             Format::Markdown => {
-                let document = self.warned(answer.document());
-                write_markdown(&document, &command_line(), self.answer.text.full, out)?;
+                let is_full = self.arguments.text.full;
+                write_markdown(&self.document(), &command_line(), is_full, out)?;
             }
-            Format::Json => write_json(answer, self.warnings, out)?,
-            other => answer.write_as(other, self.cells, out)?,
+            Format::Json => write_json(&self.answer, &self.warnings, out)?,
+            other => self.answer.write_as(other, self.csv_texts, out)?,
         }
         Ok(out.flush()?)
     }
 
-    /// Says what is found in the rankings of an answer, and writes it; returns what was found.
+    /// Says what is found in the rankings of the answer, and writes it; returns what was found.
     pub(crate) fn write_ranking(
         &self,
-        answer: &impl Answer,
         on_error: OnError,
         out: &mut impl Write,
     ) -> Result<Outcome, CliError> {
-        show_rankings(answer, self.answer.format, on_error);
-        self.write(answer, out)?;
-        Ok(Outcome::of_answer(answer))
+        show_rankings(&self.answer, self.arguments.format, on_error);
+        self.write(out)?;
+        Ok(Outcome::of_answer(&self.answer))
     }
 
     /// On a terminal one screen or in full, elsewhere all rows, since another program reads them.
     fn style(&self) -> TerminalStyle {
-        let TextArgs { full, wide } = self.answer.text;
+        let TextArgs { full, wide } = self.arguments.text;
         let width = terminal_width().filter(|_| !wide);
         let piped_width = self.piped_width.filter(|_| !wide);
         let height = screen_height().filter(|_| !self.has_asked_rows && !full);
@@ -246,121 +235,4 @@ fn positive_variable(name: &str) -> Option<usize> {
         Ok(value @ 1..) => Some(value),
         _ => None,
     }
-}
-
-/// The file for a page, and what the command reads, which no page may replace.
-pub(crate) struct PageFile<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) sites: Vec<&'a Site>,
-    pub(crate) read_files: Vec<&'a PathBuf>,
-}
-
-impl PageFile<'_> {
-    /// Refuses a path to which no page is written: a folder, a file that is no page, or a file that
-    /// the command reads.
-    pub(crate) fn require_replaceable(&self) -> Result<(), CliError> {
-        let path = self.path;
-        let mut is_read = self.read_files.iter().any(|file| is_same(file, path));
-        for site in &self.sites {
-            is_read |= site.files().paths().any(|file| is_same(file, path));
-        }
-        let shown = path.display();
-        let obstacle = if is_read {
-            format!(
-                "the page would replace `{shown}`, which the command reads: give it another name"
-            )
-        } else if names_a_folder(path) {
-            format!("`{shown}` is a folder: give the page the name of a file")
-        } else if is_other_file(path) {
-            format!(
-                "`{shown}` exists and is not a page of jsf: give the page another name, or remove the file"
-            )
-        } else {
-            return Ok(());
-        };
-        Err(CliError::usage(obstacle))
-    }
-
-    /// Writes the page at once, and says where it is.
-    pub(crate) fn write(&self, page: &[u8]) -> Result<(), CliError> {
-        let shown = self.path.display();
-        replace_file(self.path, page)
-            .map_err(|error| io::Error::new(error.kind(), format!("`{shown}`: {error}")))?;
-        print_message("note", format_args!("the page is in `{shown}`"));
-        Ok(())
-    }
-}
-
-/// Whether the path is that of a folder, or is written as one.
-fn names_a_folder(path: &Path) -> bool {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let last = bytes
-        .rsplit(|&byte| std::path::is_separator(byte.into()))
-        .next();
-    path.is_dir() || matches!(last, Some(b"" | b"." | b".."))
-}
-
-fn is_same(file: &Path, path: &Path) -> bool {
-    match (file.canonicalize(), path.canonicalize()) {
-        // one that does not exist is not read either
-        (Ok(file), Ok(path)) => file == path,
-        _ => false,
-    }
-}
-
-/// Whether the path is a file with other content than a page of jsf: the command may have read it
-/// through another file.
-fn is_other_file(path: &Path) -> bool {
-    /// The first bytes of a page, which contain its mark.
-    const MARKED: u64 = 4096;
-    let mut start = Vec::new();
-    if path.is_file()
-        && let Ok(file) = File::open(path)
-        && file.take(MARKED).read_to_end(&mut start).is_ok()
-    {
-        return !start.is_empty() && !String::from_utf8_lossy(&start).contains(GENERATOR);
-    }
-    false
-}
-
-/// Replaces a file, or the one that a symbolic link points to, by a new one with the permissions of
-/// a new file. A device, such as `/dev/null`, is written to; a pipe is refused, because nothing may
-/// ever read it.
-fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(found) if found.file_type().is_char_device() => {
-            return OpenOptions::new().write(true).open(path)?.write_all(bytes);
-        }
-        Ok(found) if !found.is_file() => return Err(io::Error::other("it is not a file")),
-        _ => {}
-    }
-    let target = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() && !is_trusted(&found) => {
-            return Err(io::Error::other(
-                "it is a symbolic link that another user made: give the path of the file itself",
-            ));
-        }
-        Ok(found) if found.is_symlink() => path.canonicalize()?,
-        _ => path.to_owned(),
-    };
-    let folder = target
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    // in the folder of the old file, since a rename stays within a file system; the umask applies to
-    // the permissions, which are those of the user alone by default
-    let mut new = tempfile::Builder::new()
-        .prefix(".jsf-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    new.write_all(bytes)?;
-    // else the new name may be there after a crash, and the content not
-    new.as_file().sync_all()?;
-    new.persist(&target)?;
-    Ok(())
-}
-
-/// Whether root or the user of this process made the link: somebody else's could lead to any file.
-fn is_trusted(link: &Metadata) -> bool {
-    link.uid() == 0 || link.uid() == rustix::process::geteuid().as_raw()
 }

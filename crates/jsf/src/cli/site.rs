@@ -18,8 +18,9 @@ use jsf_site::{
 };
 
 use crate::cli::messages::{print_message, warn, with_options};
-use crate::cli::output::CliError;
-use crate::questions::{LogOptions, moment};
+use crate::cli::outcome::CliError;
+use crate::questions::log::LogOptions;
+use crate::questions::values::moment;
 
 /// The environment variable with the site of a command that is given none.
 const ENVIRONMENT: &str = "JSF_SITE";
@@ -267,6 +268,12 @@ pub(crate) fn argument_of_log(argument: Arg) -> Arg {
             .conflicts_with("resource_group"),
         "usage" => argument.value_name("FILE|start|fresh").help(
             "The binary usage file; or `start`, the usage of the tree, with which the entities begin by default; or `fresh`, none",
+        ),
+        "sched_config" => argument.help(
+            "The sched_config, instead of the one in --sched-priv: the order of the jobs, backfilling, preemption, decay, and the resources that jobs wait for",
+        ),
+        "server" => argument.help(
+            "The server: `qstat -Bf` as text or JSON, `qmgr -c 'print server'`; its threshold, its limits and its backfill_depth count, and its formula is used if none is given",
         ),
         _ => argument,
     }

@@ -7,8 +7,8 @@ use job_sort_formula::diagnostic::Code;
 use serde::{Serialize, Serializer};
 
 use crate::answers::{Answer, object};
-use crate::cli::args::AnswerArgs;
-use crate::cli::output::{CliError, Outcome, Output};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::{AnswerArgs, Output};
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 use crate::view::findings::severity_word;
 
@@ -27,18 +27,20 @@ pub struct CodesArgs {
     answer: AnswerArgs,
 }
 
-pub(crate) fn run(arguments: &CodesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let Some(name) = &arguments.code else {
-        Output::new(arguments.answer, &[]).write(&AllCodes, out)?;
-        return Ok(Outcome::Fine);
-    };
-    let Some(code) = Code::find(name) else {
-        return Err(CliError::usage(format!(
-            "`{name}` is not a known code; `jsf codes` lists all codes"
-        )));
-    };
-    write!(out, "{}", code.page())?;
-    Ok(Outcome::Fine)
+impl CodesArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let Some(name) = &self.code else {
+            Output::new(self.answer, AllCodes, Vec::new()).write(out)?;
+            return Ok(Outcome::Fine);
+        };
+        let Some(code) = Code::find(name) else {
+            return Err(CliError::usage(format!(
+                "`{name}` is not a known code; `jsf codes` lists all codes"
+            )));
+        };
+        write!(out, "{}", code.page())?;
+        Ok(Outcome::Fine)
+    }
 }
 
 /// All kinds of findings.

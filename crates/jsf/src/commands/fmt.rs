@@ -6,10 +6,10 @@ use clap::Args;
 use job_sort_formula::Formula;
 use jsf_openpbs::amounts::NumberMode;
 
-use crate::answers::GivenFormula;
-use crate::cli::args::{FormulaArgs, printable_formula, read_formula};
+use crate::cli::formula::{FormulaArgs, printable_formula, read_formula};
 use crate::cli::messages::print_message;
-use crate::cli::output::{CliError, Outcome};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::questions::formula::AskedFormula;
 
 /// `jsf fmt`
 #[derive(Debug, Args)]
@@ -28,39 +28,41 @@ pub struct FmtArgs {
     check: bool,
 }
 
-pub(crate) fn run(arguments: &FmtArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let given = GivenFormula::new(read_formula(&arguments.formula, None)?, NumberMode::Exact);
-    // the lines below the first, which PBS leaves out, may be comments or the rest of the formula
-    let whole = Formula::parse(&given.source.all_lines()).ok();
-    let first_line = given.parsed();
-    if first_line.is_err()
-        && let Some(whole) = &whole
-    {
-        print_message(
-            "help",
-            format_args!("all lines together are the formula `{whole}`"),
-        );
+impl FmtArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let given = AskedFormula::new(read_formula(&self.formula, None)?, NumberMode::Exact);
+        // the lines below the first, which PBS leaves out, may be comments or the rest of the formula
+        let whole = Formula::parse(&given.source.all_lines()).ok();
+        let first_line = given.parsed();
+        if first_line.is_err()
+            && let Some(whole) = &whole
+        {
+            print_message(
+                "help",
+                format_args!("all lines together are the formula `{whole}`"),
+            );
+        }
+        let first_line = first_line?;
+        // the lines below may be comments, which are kept
+        let formula = whole.as_ref().unwrap_or(first_line);
+        let formatted = printable_formula(
+            &given.source,
+            &formula.with_comments(),
+            formula,
+            NumberMode::Exact,
+        )?;
+        if !self.check {
+            writeln!(out, "{formatted}")?;
+        } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
+            print_message(
+                "error",
+                format_args!(
+                    "`{}` is not formatted; `jsf fmt` prints: {formatted}",
+                    given.source.origin
+                ),
+            );
+            return Ok(Outcome::Findings);
+        }
+        Ok(Outcome::Fine)
     }
-    let first_line = first_line?;
-    // the lines below may be comments, which are kept
-    let formula = whole.as_ref().unwrap_or(first_line);
-    let formatted = printable_formula(
-        &given.source,
-        &formula.with_comments(),
-        formula,
-        NumberMode::Exact,
-    )?;
-    if !arguments.check {
-        writeln!(out, "{formatted}")?;
-    } else if formatted != formula.text().trim_end_matches(['\r', '\n']) {
-        print_message(
-            "error",
-            format_args!(
-                "`{}` is not formatted; `jsf fmt` prints: {formatted}",
-                given.source.origin
-            ),
-        );
-        return Ok(Outcome::Findings);
-    }
-    Ok(Outcome::Fine)
 }

@@ -10,9 +10,9 @@ use jsf_site::Role;
 use serde::{Serialize, Serializer};
 
 use crate::answers::Answer;
-use crate::cli::args::AnswerArgs;
 use crate::cli::messages::answered;
-use crate::cli::output::{CliError, Outcome, Output};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::{AnswerArgs, Output};
 use crate::cli::site::SiteArgs;
 use crate::view::document::{Cell, Column, Document, Section, Table, cells};
 
@@ -38,24 +38,27 @@ pub struct NamesArgs {
     answer: AnswerArgs,
 }
 
-pub(crate) fn run(arguments: &NamesArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let site = arguments.site.open_without_formula()?;
-    let is_document = arguments.answer.format.is_document();
-    arguments.site.show(&site, is_document);
-    let (schema, _) = answered("reading the jobs", false, |warnings, _| {
-        warnings.add(site.warnings());
-        // the names that only jobs have
-        if !site.files().has(Role::Queue) {
-            return Ok(site.schema().clone());
-        }
-        let jobs = site.jobs(&[])?;
-        warnings.add(jobs.warnings);
-        Ok(jobs.schema)
-    })?;
-    let names = names(&schema).into_iter();
-    let (names, unusable) = names.partition(|name| name.unusable.is_none());
-    Output::new(arguments.answer, &[]).write(&Names { names, unusable }, out)?;
-    Ok(Outcome::Fine)
+impl NamesArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let site = self.site.open_without_formula()?;
+        let is_document = self.answer.format.is_document();
+        self.site.show(&site, is_document);
+        let (schema, _) = answered("reading the jobs", false, |warnings, _| {
+            warnings.add(site.warnings());
+            // the names that only jobs have
+            if !site.files().has(Role::Queue) {
+                return Ok(site.schema().clone());
+            }
+            let jobs = site.jobs(&[])?;
+            warnings.add(jobs.warnings);
+            Ok(jobs.schema)
+        })?;
+        let names = names(&schema).into_iter();
+        let (names, unusable) = names.partition(|name| name.unusable.is_none());
+        let names = Names { names, unusable };
+        Output::new(self.answer, names, Vec::new()).write(out)?;
+        Ok(Outcome::Fine)
+    }
 }
 
 /// A name that a formula may use; a function ends with `()`.

@@ -12,7 +12,7 @@ use jsf_openpbs::{ResourceGroup, SchedConfig, UsageFile};
 use jsf_site::{FileSource, Role, SiteError, SiteFiles};
 
 use crate::cli::messages::{print_message, warn};
-use crate::cli::output::{CliError, Outcome};
+use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::site::GivenSite;
 use crate::view::words::printable_lines;
 
@@ -68,40 +68,42 @@ const PBS_CONF: &str = "/etc/pbs.conf";
 /// The default of `PBS_HOME`.
 const PBS_HOME: &str = "/var/spool/pbs";
 
-pub(crate) fn run(arguments: &PbsfsArgs) -> Result<Outcome, CliError> {
-    // behind the first argument of pbsfs clap takes everything for another one
-    let (rest, folder) = split_option(&arguments.arguments, "--sched-priv")?;
-    let (rest, site) = split_option(&rest, "--site")?;
-    let folder = folder.or(arguments.sched_priv.clone());
-    let site = site.or(arguments.site.clone());
-    if folder.is_some() && site.is_some() {
-        return Err(CliError::usage("give either --sched-priv or --site"));
+impl PbsfsArgs {
+    pub(crate) fn run(&self) -> Result<Outcome, CliError> {
+        // behind the first argument of pbsfs clap takes everything for another one
+        let (rest, folder) = split_option(&self.arguments, "--sched-priv")?;
+        let (rest, site) = split_option(&rest, "--site")?;
+        let folder = folder.or(self.sched_priv.clone());
+        let site = site.or(self.site.clone());
+        if folder.is_some() && site.is_some() {
+            return Err(CliError::usage("give either --sched-priv or --site"));
+        }
+        let rest: Vec<&[u8]> = rest.iter().map(|rest| rest.as_encoded_bytes()).collect();
+        let parsed = match Request::parse(PROGRAM, &rest) {
+            Ok(parsed) => parsed,
+            Err(InvalidArguments::Usage(stderr)) => {
+                write_stderr(&stderr);
+                return Ok(Outcome::Findings);
+            }
+            Err(InvalidArguments::Changes(letter)) => {
+                return Err(CliError::usage(format!(
+                    "jsf does not write a scheduler's files: `pbsfs -{letter}` of OpenPBS changes the usage"
+                )));
+            }
+        };
+        write_stderr(&parsed.stderr);
+        let files = match (folder, GivenSite::find(site.as_deref()), parsed.scheduler) {
+            (Some(folder), ..) => files_of(&folder)?,
+            (None, Some(site), scheduler) => files_of_site(&site, scheduler.as_deref())?,
+            (None, None, None) => files_of(&default_folder())?,
+            (None, None, Some(_)) => {
+                write_stderr(b"Can't connect to the server\n");
+                print_message("help", "give the scheduler's folder with --sched-priv DIR");
+                return Ok(Outcome::Findings);
+            }
+        };
+        respond(&parsed.request, &read(&files)?)
     }
-    let rest: Vec<&[u8]> = rest.iter().map(|rest| rest.as_encoded_bytes()).collect();
-    let parsed = match Request::parse(PROGRAM, &rest) {
-        Ok(parsed) => parsed,
-        Err(InvalidArguments::Usage(stderr)) => {
-            write_stderr(&stderr);
-            return Ok(Outcome::Findings);
-        }
-        Err(InvalidArguments::Changes(letter)) => {
-            return Err(CliError::usage(format!(
-                "jsf does not write a scheduler's files: `pbsfs -{letter}` of OpenPBS changes the usage"
-            )));
-        }
-    };
-    write_stderr(&parsed.stderr);
-    let files = match (folder, GivenSite::find(site.as_deref()), parsed.scheduler) {
-        (Some(folder), ..) => files_of(&folder)?,
-        (None, Some(site), scheduler) => files_of_site(&site, scheduler.as_deref())?,
-        (None, None, None) => files_of(&default_folder())?,
-        (None, None, Some(_)) => {
-            write_stderr(b"Can't connect to the server\n");
-            print_message("help", "give the scheduler's folder with --sched-priv DIR");
-            return Ok(Outcome::Findings);
-        }
-    };
-    respond(&parsed.request, &read(&files)?)
 }
 
 /// The files of a scheduler's folder.

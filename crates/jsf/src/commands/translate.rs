@@ -8,13 +8,14 @@ use jsf_lint::lint;
 use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
-use crate::answers::{Answer, GivenFormula};
-use crate::cli::args::{AnswerArgs, FormulaArgs, read_formula};
-use crate::cli::messages::answered;
-use crate::cli::output::{CliError, Outcome, Output};
+use crate::answers::Answer;
+use crate::cli::formula::{FormulaArgs, read_formula};
+use crate::cli::outcome::{CliError, Outcome};
+use crate::cli::output::AnswerArgs;
 use crate::cli::site::SiteArgs;
+use crate::questions::formula::AskedFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
-use crate::view::sections::{WORTH, rates_line};
+use crate::view::facts::{WORTH, rates_line};
 use crate::view::words::{count, grouped, significant};
 
 /// `jsf translate`
@@ -54,37 +55,37 @@ enum Scheduler {
     Pbs,
 }
 
-pub(crate) fn run(arguments: &TranslateArgs, out: &mut impl Write) -> Result<Outcome, CliError> {
-    let is_document = arguments.answer.format.is_document();
-    let site = arguments.site.open(arguments.formula.file(), None)?;
-    arguments.site.show(&site, is_document);
-    let source = match read_formula(&arguments.formula, Some(&site)) {
-        // a site of Slurm has its priority instead of a formula
-        Err(CliError::Site(SiteError::Missing(_))) if arguments.to == Scheduler::Pbs => {
-            site.slurm_priority()?
-        }
-        read => read?,
-    };
-    let given = GivenFormula::new(source, site.numbers());
-    let formula = given.parsed()?;
-    let mut errors = lint(formula.expr(), site.schema());
-    errors.retain(|found| found.severity == Severity::Error);
-    let outcome = Outcome::fine_if(errors.is_empty());
-    given.draw(errors);
-    let (translation, warnings) = answered("translating", is_document, |warnings, _| {
-        warnings.add_site(&site, &formula.names());
-        Ok(match arguments.to {
-            Scheduler::Slurm => site.translate_to_slurm(formula)?,
-            Scheduler::Pbs => site.translate_to_pbs(formula)?,
-        })
-    })?;
-    let answer = TranslateAnswer {
-        to: arguments.to,
-        source: given.text().trim_end(),
-        translation,
-    };
-    Output::new(arguments.answer, &warnings).write(&answer, out)?;
-    Ok(outcome)
+impl TranslateArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let site = self.site.open(self.formula.file(), None)?;
+        self.site.show(&site, self.answer.format.is_document());
+        let source = match read_formula(&self.formula, Some(&site)) {
+            // a site of Slurm has its priority instead of a formula
+            Err(CliError::Site(SiteError::Missing(_))) if self.to == Scheduler::Pbs => {
+                site.slurm_priority()?
+            }
+            read => read?,
+        };
+        let given = AskedFormula::new(source, site.numbers());
+        let formula = given.parsed()?;
+        let mut errors = lint(formula.expr(), site.schema());
+        errors.retain(|found| found.severity == Severity::Error);
+        let outcome = Outcome::fine_if(errors.is_empty());
+        given.draw(errors);
+        let translated = self.answer.answered("translating", |warnings, _| {
+            warnings.add_site(&site, &formula.names());
+            Ok(TranslateAnswer {
+                to: self.to,
+                source: given.text().trim_end(),
+                translation: match self.to {
+                    Scheduler::Slurm => site.translate_to_slurm(formula)?,
+                    Scheduler::Pbs => site.translate_to_pbs(formula)?,
+                },
+            })
+        })?;
+        translated.write(out)?;
+        Ok(outcome)
+    }
 }
 
 /// What the command answers.

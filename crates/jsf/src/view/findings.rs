@@ -12,7 +12,8 @@ use jsf_openpbs::check::{CRASH_CODES, Checked, Verdict};
 use jsf_site::FormulaText;
 use unicode_width::UnicodeWidthStr;
 
-use crate::view::document::{Section, wrapped};
+use crate::view::document::Section;
+use crate::view::document::terminal::wrapped;
 use crate::view::words::{capitalised, count, part_of_jobs, printable, printable_in_place};
 
 /// The most findings of one code that are drawn; the others are counted.

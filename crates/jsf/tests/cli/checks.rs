@@ -696,7 +696,10 @@ fn what_is_found_of_a_formula_is_said_though_it_ranks_no_job() {
     let output = jsf(&["rank", "fairshare_perc + walltme", "--queue", queue]);
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
-    assert!(said.contains("jsf: warning: JSF201: `walltme`"), "{said}");
+    assert!(said.contains("[JSF201]: `walltme`"), "{said}");
+    // under its place
+    assert!(said.contains("1 | fairshare_perc + walltme\n"), "{said}");
+    assert!(said.contains("^^^^^^^"), "{said}");
 }
 
 #[test]

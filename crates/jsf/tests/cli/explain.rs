@@ -1,10 +1,11 @@
 //! `jsf explain`, on the example site.
 
-use jsf::answers::{Answer, GivenFormula, Warnings, write_json};
+use jsf::answers::{Answer, Warnings, write_json};
 use jsf::commands::explain::ExplainAnswer;
 use jsf::commands::explain::ExplainQuestion;
-use jsf::questions::NamedJobs;
-use jsf::view::document::TerminalStyle;
+use jsf::questions::formula::AskedFormula;
+use jsf::questions::named_jobs::NamedJobs;
+use jsf::view::document::terminal::TerminalStyle;
 use jsf_site::{FormulaText, Site, SiteFiles, SiteOptions};
 use serde_json::{Value, json};
 
@@ -177,6 +178,14 @@ fn a_failing_job_shows_the_guilty_part_and_the_others() {
         text.contains("`1/(ncpus - 1)` fails with \"division by zero\""),
         "{text}"
     );
+}
+
+#[test]
+fn that_a_formula_fails_for_every_job_is_said_once() {
+    let output = jsf(&[&["explain", "1/0", "--job", "184598"], &SITE[..]].concat());
+    let said = [stdout(&output), stderr(&output)].concat();
+    assert_eq!(said.matches("division by zero").count(), 1, "{said}");
+    assert!(said.contains("`184598.kestrel` is 17th of 33."), "{said}");
 }
 
 /// The first line of an explanation.
@@ -431,7 +440,7 @@ fn with_report<T>(
         SiteOptions::default(),
     )
     .unwrap();
-    let given = GivenFormula::new(FormulaText::new(formula).unwrap(), site.numbers());
+    let given = AskedFormula::new(FormulaText::new(formula).unwrap(), site.numbers());
     let question = ExplainQuestion {
         jobs: NamedJobs {
             job: ids.iter().map(|&id| id.to_owned()).collect(),

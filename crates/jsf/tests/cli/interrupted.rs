@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use jsf::view::document::GENERATOR;
+use jsf::view::document::page::GENERATOR;
 
 use crate::command::{command, stderr, success};
 

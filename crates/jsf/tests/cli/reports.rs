@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use jsf::view::document::GENERATOR;
+use jsf::view::document::page::GENERATOR;
 use jsf::view::words::waiting_time;
 use serde_json::{Value, json};
 

@@ -1,10 +1,12 @@
 //! `jsf trajectory`: the ranks against those of JSON, and what is said if no job can be followed.
 
-use jsf::answers::{Answer, CsvText, Format, GivenFormula, Warnings, write_json};
+use jsf::answers::{Answer, Format, Warnings, write_json};
 use jsf::commands::trajectory::TrajectoryAnswer;
 use jsf::commands::trajectory::TrajectoryQuestion;
-use jsf::questions::NamedJobs;
-use jsf::view::document::TerminalStyle;
+use jsf::csv::CsvText;
+use jsf::questions::formula::AskedFormula;
+use jsf::questions::named_jobs::NamedJobs;
+use jsf::view::document::terminal::TerminalStyle;
 use jsf_site::{FileSource, FormulaText, Role, Site, SiteFiles, SiteOptions};
 use serde_json::Value;
 
@@ -56,7 +58,7 @@ fn what_is_not_searched_is_told_from_what_is_not_considered() {
         SiteOptions::default(),
     )
     .unwrap();
-    let given = GivenFormula::new(FormulaText::new(formula).unwrap(), site.numbers());
+    let given = AskedFormula::new(FormulaText::new(formula).unwrap(), site.numbers());
     // enough for a part of the time
     let question = TrajectoryQuestion {
         jobs: NamedJobs {

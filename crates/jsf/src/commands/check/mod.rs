@@ -1,26 +1,158 @@
-//! `jsf check`: the result of a check, for people, as JSON, and as SARIF.
+//! `jsf check`: what is asked, and what becomes of a formula, for people and as JSON.
 
 #[cfg(feature = "command")]
-pub mod run;
+mod fix_and_qmgr;
+mod sarif;
 
 use std::io::{self, Write};
-use std::ops::Range;
 
-use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Fix, Span};
+use clap::Args;
+use job_sort_formula::diagnostic::{Code, Levels};
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr_command::{refused_by_qmgr, set_command_for};
 use jsf_openpbs::server_validation::AnsweredBy;
 use jsf_site::FormulaText;
 use serde::{Serialize, Serializer};
 
-use crate::answers::{Answer, CsvText, Format, object};
+use crate::answers::{Answer, Format};
+use crate::csv::CsvText;
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
+use crate::view::facts::{WORTH, rates_line};
 use crate::view::findings::{
-    NO_FORMULA_IN_SLURM, brief_finding, draw_finding, limit_each_code, more_findings,
-    range_in_written, severity_word, verdict_sentence,
+    NO_FORMULA_IN_SLURM, brief_finding, draw_finding, in_options, limit_each_code, more_findings,
+    verdict_sentence,
 };
-use crate::view::sections::{WORTH, rates_line};
 use crate::view::words::{count, first_few_quoted, printable_lines};
+#[cfg(feature = "command")]
+use crate::{
+    cli::{
+        formula::{QueueArgs, printable_formula, read_source},
+        messages::{answered, draw_all},
+        outcome::{CliError, Outcome},
+        output::{AnswerArgs, Output, formats},
+    },
+    commands::check::fix_and_qmgr::{CheckedFormula, apply_fixes, names},
+};
+
+/// `jsf check`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  jsf check '2^-(fairshare_tree_usage/fairshare_perc)'
+  jsf check -f examples/formulas/alcf.txt --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv
+  jsf check --deny warnings --allow JSF6 --format sarif 'fair_share_perc * 100'
+  jsf check --fix --qmgr 'math.log(NCPUS + 1)'",
+mut_arg("format", |given| given.value_parser(formats(&[Format::Sarif]))))]
+pub struct CheckArgs {
+    /// The formula, and the queue on which it is tried.
+    #[command(flatten)]
+    queue: QueueArgs,
+    /// Print the formula with all safe fixes applied
+    ///
+    /// The fixes and the remaining findings go to standard error; a text that is no formula with
+    /// them is not printed
+    #[arg(long, conflicts_with = "format")]
+    fix: bool,
+    /// Like --fix, but also apply fixes that may be wrong
+    #[arg(long, conflicts_with = "format")]
+    unsafe_fixes: bool,
+    /// Print the qmgr command that sets the formula
+    ///
+    /// It is quoted for the shell and for qmgr, and printed if no finding is an error and, with
+    /// jobs, the formula was tried on one or is that of the site; with --threshold, the command
+    /// that sets the threshold follows; findings go to standard error
+    #[arg(long, conflicts_with = "format")]
+    qmgr: bool,
+    /// With --qmgr: print the command in any case
+    ///
+    /// Even if a finding is an error or the formula was tried on no job
+    #[arg(long, requires = "qmgr")]
+    force: bool,
+    /// Treat these findings as errors
+    ///
+    /// A code such as JSF203, a prefix such as JSF5, or `warnings`; separate several by commas, or
+    /// repeat the option
+    #[arg(long, value_name = "CODE")]
+    deny: Vec<String>,
+    /// Do not show these findings
+    ///
+    /// Given as for --deny; of --deny and --allow, the longer code or prefix wins. A hidden error
+    /// still keeps --qmgr from printing the command
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+    /// Report only these findings, and syntax errors
+    ///
+    /// Given as for --deny
+    #[arg(long, value_name = "CODE")]
+    select: Vec<String>,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+#[cfg(feature = "command")]
+impl CheckArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let levels = Levels::new(&self.deny, &self.allow, &self.select).map_err(CliError::usage)?;
+        let QueueArgs {
+            formula,
+            site: site_given,
+            ..
+        } = &self.queue;
+        let site = self.queue.open_site()?;
+        let source = read_source(formula, Some(&site))?;
+        let is_document = self.answer.format.is_document();
+        site_given.show(&site, is_document);
+        let is_fixed = self.fix || self.unsafe_fixes;
+        // --qmgr prints them as comments beside the command; --fix prints the formula alone
+        let has_warnings = self.qmgr || is_document && !is_fixed;
+        let (mut formula, warnings) =
+            answered("checking the formula", has_warnings, |warnings, _| {
+                let inputs = names(&source, &site);
+                let checked = CheckedFormula::new(&site, source, &levels);
+                // the warnings say why the jobs are refused
+                let mut formula = checked.inspect_err(|_| warnings.add_site(&site, &inputs))?;
+                warnings.add(std::mem::take(&mut formula.checked.warnings));
+                if is_fixed {
+                    formula = apply_fixes(formula, &site, &levels, self.unsafe_fixes)?;
+                }
+                // a fix may have written the name of an input
+                warnings.add_site(&site, &names(&formula.source, &site));
+                Ok(formula)
+            })?;
+        if is_fixed || self.qmgr {
+            draw_all(&formula.source, &formula.checked.findings);
+        }
+        formula.note_hidden();
+        if self.qmgr {
+            return self.write_qmgr_commands(&site, &formula, &warnings, out);
+        }
+        if is_fixed {
+            let submitted = formula.source.submitted(site.numbers());
+            let Ok(parsed) = submitted.formula() else {
+                return Ok(Outcome::Findings);
+            };
+            // a reader of files leaves out the blanks around a formula, so it would be another text
+            let text = formula.source.text.trim();
+            let fixed = printable_formula(&formula.source, text, parsed, site.numbers())?;
+            writeln!(out, "{fixed}")?;
+        } else {
+            for found in &mut formula.checked.findings {
+                *found = found.clone().worded(in_options);
+            }
+            let answer = CheckAnswer {
+                source: &formula.source,
+                checked: &formula.checked,
+            };
+            Output::new(self.answer, answer, warnings).write(out)?;
+        }
+        // a hidden error counts only if it prevents the command from being printed
+        let is_fine = !formula.checked.has_errors() && formula.reaches_server();
+        Ok(Outcome::fine_if(is_fine))
+    }
+}
 
 /// The most guessed names that are listed; the others are counted.
 const MAX_GUESSED: usize = 10;
@@ -73,8 +205,8 @@ impl Answer for CheckAnswer<'_> {
         }
     }
 
-    fn write_as(&self, _format: Format, _cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, &sarif(self))?;
+    fn write_as(&self, _format: Format, _texts: CsvText, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &sarif::run_of(self))?;
         writeln!(out)
     }
 }
@@ -189,177 +321,4 @@ pub(crate) fn set_command(object: &str, text: &str) -> Result<String, String> {
         // escaped it would set another formula, and as it is it would reach the terminal
         Err("the formula has control characters".to_owned())
     }
-}
-
-/// The run as SARIF has it.
-pub(crate) fn sarif(answer: &CheckAnswer<'_>) -> impl Serialize {
-    let findings = &answer.checked.findings;
-    let mut codes = Code::ALL.to_vec();
-    codes.retain(|code| findings.iter().any(|found| found.code == *code));
-    let source = Source::new(answer.source);
-    let mut results = Vec::new();
-    for found in findings {
-        results.push(source.result(found, &codes));
-    }
-    let mut rules = Vec::new();
-    for code in codes {
-        rules.push(object! {
-            defaultConfiguration: object! { level: severity_word(code.severity()) },
-            help: object! { markdown: code.page(), text: code.page() },
-            id: code.name(),
-            shortDescription: object! { text: code.title() },
-        });
-    }
-    let validation = &answer.checked.validation;
-    // the text too, as a formula of the command line is in no file
-    let artifact = object! {
-        contents: object! { text: source.whole },
-        location: object! { uri: source.uri },
-    };
-    let run = object! {
-        artifacts: [artifact],
-        columnKind: "unicodeCodePoints",
-        properties: object! {
-            accepted: validation.accepted,
-            crashesScheduler: answer.checked.crashes_scheduler,
-            pbsCode: validation.code,
-        },
-        results,
-        tool: object! {
-            driver: object! { name: "jsf", rules, version: env!("CARGO_PKG_VERSION") },
-        },
-    };
-    object! {
-        #[serde(rename = "$schema")]
-        schema: SCHEMA,
-        runs: [run],
-        version: "2.1.0",
-    }
-}
-
-/// The published JSON schema of the standard.
-const SCHEMA: &str =
-    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-
-/// The artifact that contains all locations.
-struct Source<'a> {
-    uri: String,
-    formula: &'a FormulaText,
-    /// The text of the document.
-    whole: String,
-}
-
-impl<'a> Source<'a> {
-    fn new(formula: &'a FormulaText) -> Self {
-        Self {
-            uri: uri(&formula.origin),
-            formula,
-            whole: format!("{}{}", formula.before, formula.written),
-        }
-    }
-
-    fn result(&self, found: &Diagnostic, codes: &[Code]) -> impl Serialize + use<> {
-        let mut message = found.message.clone();
-        if let Some(help) = &found.help {
-            message += &format!("\n{help}");
-        }
-        let mut related = Vec::new();
-        for label in &found.labels {
-            related.push(object! {
-                message: object! { text: label.text.clone() },
-                physicalLocation: self.location(label.span),
-            });
-        }
-        object! {
-            #[serde(flatten)]
-            fixes: found.fix.as_ref().and_then(|fix| self.fixes(fix)),
-            level: severity_word(found.severity),
-            locations: [object! { physicalLocation: self.location(found.span) }],
-            message: object! { text: message },
-            #[serde(flatten)]
-            related: (!related.is_empty()).then_some(object! { relatedLocations: related }),
-            ruleId: found.code.name(),
-            ruleIndex: codes.iter().position(|code| *code == found.code),
-        }
-    }
-
-    /// A fix that may be applied.
-    fn fixes(&self, fix: &Fix) -> Option<impl Serialize + use<>> {
-        let meaning = match fix.applicability {
-            Applicability::Safe => "safe: means the same",
-            // a service may apply whatever is listed
-            Applicability::DisplayOnly => return None,
-            _ => "probably what was meant",
-        };
-        let replacement = object! {
-            deletedRegion: self.region(fix.span),
-            insertedContent: object! { text: fix.replacement.clone() },
-        };
-        let change = object! {
-            artifactLocation: self.artifact_location(),
-            replacements: [replacement],
-        };
-        let fix = object! {
-            artifactChanges: [change],
-            description: object! { text: meaning },
-        };
-        Some(object! { fixes: [fix] })
-    }
-
-    fn artifact_location(&self) -> impl Serialize + use<> {
-        object! { index: 0, uri: self.uri.clone() }
-    }
-
-    fn location(&self, span: Span) -> impl Serialize + use<> {
-        object! { artifactLocation: self.artifact_location(), region: self.region(span) }
-    }
-
-    /// Lines and columns count from 1, columns and characters in code points, bytes and characters
-    /// from 0.
-    fn region(&self, span: Span) -> impl Serialize + use<> {
-        let Range { start, end } = range_in_written(self.formula, span);
-        let [first, last] = [start, end].map(|at| self.place(at));
-        object! {
-            byteLength: end - start,
-            byteOffset: self.formula.before.len() + start,
-            charLength: last.characters - first.characters,
-            charOffset: first.characters,
-            endColumn: last.column,
-            endLine: last.line,
-            startColumn: first.column,
-            startLine: first.line,
-        }
-    }
-
-    /// The place of a byte of the formula as the document has it.
-    fn place(&self, at: usize) -> Place {
-        let at = self.formula.before.len() + at;
-        let before = self.whole.get(..at).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        Place {
-            line: 1 + before.matches('\n').count(),
-            column: 1 + line.chars().count(),
-            characters: before.chars().count(),
-        }
-    }
-}
-
-struct Place {
-    line: usize,
-    column: usize,
-    characters: usize,
-}
-
-/// A path as a relative URI: all but slashes and the unreserved characters of RFC 3986 is
-/// percent-encoded.
-fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri += &format!("%{byte:02X}");
-        }
-    }
-    uri
 }

@@ -1,40 +1,39 @@
-//! `jsf compare`: two rankings of one queue, for people, who read the answer in one sentence, then
-//! the numbers, then charts and tables; as JSON and as CSV.
+//! `jsf compare`: what is asked, and two rankings of one queue: for programs as JSON and as CSV.
 
 #[cfg(feature = "command")]
-pub mod run;
+pub(crate) mod sides;
+pub(crate) mod view;
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::iter;
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
+use clap::{Arg, Args};
 use job_sort_formula::python::Value;
-use job_sort_formula::rank::{Comparison, GroupChange, JobMove, OldNew, Ranking, Transitions};
+use job_sort_formula::rank::{Comparison, GroupChange, OldNew, Ranking, Transitions};
 use jsf_openpbs::check::Checked;
 use jsf_site::{ComparedQueue, RankedQueue, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answers::{
-    Answer, AnswerError, CsvText, CsvWriter, Each, Format, GivenFormula, Warnings, guarded_names,
-    object,
+use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::{FormulaArgs, FormulaOptions, TwoFormulas},
+    messages::print_message,
+    outcome::{CliError, Outcome},
+    output::{AnswerArgs, CsvArgs, Output, formats},
+    page_file::ReportArgs,
+    site::{PolicyArg, SiteArgs, threshold},
 };
-use crate::commands::shares::view::tree_section;
-use crate::questions::{
-    JobFilter, NamedEntities, NamedJobs, NamedQueues, number_of_jobs, selected_rows,
+use crate::csv::{CsvText, CsvWriter, guarded_names};
+use crate::questions::formula::AskedFormula;
+use crate::questions::named_jobs::{
+    JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows,
 };
-use crate::view::charts::{self, MAX_SLOPES, Slope};
-use crate::view::document::{
-    Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
-};
-use crate::view::findings::{
-    brief_findings, drawn_findings_of_sides, has_effect, verdict_sentence,
-};
-use crate::view::sections::{
-    KindOfGroup, by_gain, decides_section, facts_of, group_name, group_sections, group_table,
-    move_cells, move_columns,
-};
-use crate::view::words::{count, first_few, grouped, grouped_count, significant};
+use crate::questions::values::number_of_jobs;
+use crate::view::document::Document;
+use crate::view::words::count;
 
 /// Which jobs of the compared rankings are listed.
 #[derive(Debug, Clone, Default, Deserialize, clap::Args)]
@@ -70,31 +69,198 @@ impl CompareQuestion {
     }
 }
 
+/// `jsf compare`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(
+    after_help = "\
+The same jobs are ranked by the old formula, tree, policy, sched_config and threshold, and by the new ones. What neither side \
+gives comes from the site. If only one formula is given, the other is the site's. If the sides differ in something else, --old \
+alone is that of both; so is --new if the site has none. Without any formula, two trees or policies are compared by fairshare_factor.
+
+moved is the old rank minus the new one; tau-b is 1 for the same order, 0 for no relation, -1 for the reverse one. Only jobs \
+that both formulas consider count. docs/commands.md has the other numbers.
+
+Exit codes: 0 success, 1 a formula is invalid or fails for every job, or a job of the first N changes its place under \
+--fail-on-change N, 2 usage error, or a file that cannot be read.
+
+Examples:
+  jsf compare --new 'fairshare_factor * 100 + eligible_time / 3600' \\
+      --site examples/site
+  jsf compare --old-file examples/formulas/pp718.txt --new ncpus --format csv \\
+      --queue examples/site/qstat.json --sched-priv examples/site/sched_priv
+  jsf compare --new-threshold 0.5 --site examples/site --fail-on-change 20",
+    mut_args(of_comparison)
+)]
+pub struct CompareArgs {
+    /// The formulas.
+    #[command(flatten)]
+    sides: TwoFormulas,
+    /// The old fair-share tree
+    ///
+    /// As for --tree, or a resource_group
+    #[arg(long, value_name = "FILE")]
+    old_tree: Option<PathBuf>,
+    /// The new fair-share tree
+    ///
+    /// As for --tree, or a resource_group
+    #[arg(long, value_name = "FILE")]
+    new_tree: Option<PathBuf>,
+    /// The old fair-share policy, as for --policy
+    #[arg(long, value_name = "POLICY")]
+    old_policy: Option<PolicyArg>,
+    /// The new fair-share policy, as for --policy
+    #[arg(long, value_name = "POLICY")]
+    new_policy: Option<PolicyArg>,
+    /// The old sched_config, as for --sched-config
+    #[arg(long, value_name = "FILE")]
+    old_sched_config: Option<PathBuf>,
+    /// The new sched_config, as for --sched-config
+    #[arg(long, value_name = "FILE")]
+    new_sched_config: Option<PathBuf>,
+    /// The old slurm.conf: its policy and weights
+    #[arg(long, value_name = "FILE")]
+    old_slurm_conf: Option<PathBuf>,
+    /// The new slurm.conf: its policy and weights
+    ///
+    /// Slurm's priority with its weights is the new formula, if none is given
+    #[arg(long, value_name = "FILE")]
+    new_slurm_conf: Option<PathBuf>,
+    /// The old job_sort_formula_threshold
+    ///
+    /// A job whose value is at most X does not run
+    // the alias is the former name
+    #[arg(long, alias = "threshold-old", value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
+    old_threshold: Option<f64>,
+    /// The new job_sort_formula_threshold
+    // the alias is the former name
+    #[arg(long, alias = "threshold-new", value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
+    new_threshold: Option<f64>,
+    /// The site.
+    #[command(flatten)]
+    site: SiteArgs,
+    /// Exit with 1 if one of the first N jobs moves
+    ///
+    /// A job that is among the first N of either order, and changes its place
+    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
+    fail_on_change: Option<usize>,
+    /// The jobs to list.
+    #[command(flatten)]
+    question: CompareQuestion,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// How CSV is written.
+    #[command(flatten)]
+    csv: CsvArgs,
+    /// A page.
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+/// An argument of several commands as a comparison has it. `mut_arg` would move it behind the others.
+#[cfg(feature = "command")]
+fn of_comparison(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "format" => argument.value_parser(formats(&[Format::Csv])),
+        _ => argument,
+    }
+}
+
+#[cfg(feature = "command")]
+impl CompareArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let mut formulas = self.sides.formulas();
+        self.require_one_file(&formulas)?;
+        let is_new_given = formulas.new.is_given();
+        if self.has_own_rules() && !is_new_given {
+            formulas.new = FormulaArgs {
+                options: FormulaOptions::NEW,
+                ..formulas.old.clone()
+            };
+        }
+        let (old_site, other_site) = self.open_sites(&formulas)?;
+        let sites = OldNew::new(&old_site, other_site.as_ref().unwrap_or(&old_site));
+        let mut sources = self.read_formulas(&formulas, sites)?;
+        // another slurm.conf has another priority
+        if self.new_slurm_conf.is_some()
+            && !is_new_given
+            && sites.new.priorities_at().is_some()
+            && let Some(priority) = sites.new.formula_in_force()
+        {
+            sources.new = priority;
+        }
+        self.site.note_ignored_files();
+        self.site.show(sites.old, self.answer.format.is_document());
+        let given = sources.map(|source| AskedFormula::new(source, old_site.numbers()));
+        let question = self.question.clone();
+        let compared = self.answer.answered("ranking the jobs", |warnings, _| {
+            CompareAnswer::new(sites, given, question, warnings)
+        })?;
+        let page_sites = vec![sites.old, sites.new];
+        let output = Output {
+            has_asked_rows: self.question.top.is_some(),
+            csv_texts: self.csv.texts(),
+            page_file: self.report.page_file(page_sites, self.sides.files()),
+            ..compared
+        };
+        let outcome = output.write_ranking(self.site.on_error, out)?;
+        match self.fail_on_change {
+            Some(first) if report_changes(&output.answer.compared, first) => Ok(Outcome::Findings),
+            _ => Ok(outcome),
+        }
+    }
+}
+
+/// Says for `--fail-on-change` how many of the first jobs change their place, or that this cannot
+/// be told; returns whether it said something.
+#[cfg(feature = "command")]
+fn report_changes(compared: &ComparedQueue, first: usize) -> bool {
+    let changes = compared.comparison.changed_among_first(first);
+    if changes > 0 {
+        let jobs = count(changes, "job");
+        print_message(
+            "error",
+            format_args!("{jobs} among the first {first} of either order moved"),
+        );
+        return true;
+    }
+    // no change is shown, and none can be ruled out
+    let is_undecided = compared.comparison.moves().next().is_none();
+    if is_undecided {
+        let message =
+            "no job is considered under either formula, so --fail-on-change cannot be answered";
+        print_message("error", message);
+    }
+    is_undecided
+}
+
 /// A comparison, ready to be written.
-pub struct CompareAnswer {
+pub struct CompareAnswer<'a> {
+    sites: OldNew<&'a Site>,
     /// Whether both sides are the same formula at the same site.
     is_one: bool,
     question: CompareQuestion,
     /// The formulas.
-    given: OldNew<GivenFormula>,
+    given: OldNew<AskedFormula>,
     /// The jobs under both rankings, and what changes.
     pub compared: ComparedQueue,
     /// The rows to list: those of the new order come first, then those of jobs that are considered
     /// only under the old ranking.
     rows: Vec<usize>,
-    /// What becomes of the formulas.
-    pub(crate) checked: OldNew<Checked>,
+    /// Made when it is asked for: programs do without it.
+    checked: OnceLock<OldNew<Checked>>,
 }
 
-impl CompareAnswer {
+impl<'a> CompareAnswer<'a> {
     /// Ranks the queue of the old site by the old formula, and by the new formula under the rules of
     /// the new site.
     ///
     /// # Errors
     /// The jobs cannot be read, a formula is not arithmetic, or none of the jobs to list exists.
     pub fn new(
-        sites: OldNew<&Site>,
-        given: OldNew<GivenFormula>,
+        sites: OldNew<&'a Site>,
+        given: OldNew<AskedFormula>,
         question: CompareQuestion,
         warnings: &mut Warnings,
     ) -> Result<Self, AnswerError> {
@@ -121,18 +287,25 @@ impl CompareAnswer {
             compared.table(),
             warnings,
         )?;
-        let OldNew { old, new } = &compared.sides;
-        let checked = OldNew {
-            old: sites.old.check_ranked(&given.old.submitted, old),
-            new: sites.new.check_ranked(&given.new.submitted, new),
-        };
         Ok(Self {
             is_one: std::ptr::eq(sites.old, sites.new) && given.old.text() == given.new.text(),
             question,
             given,
             compared,
             rows,
-            checked,
+            checked: OnceLock::new(),
+            sites,
+        })
+    }
+
+    /// What becomes of the formulas.
+    pub(crate) fn checked(&self) -> &OldNew<Checked> {
+        self.checked.get_or_init(|| {
+            let (sites, given, ranked) = (&self.sites, &self.given, &self.compared.sides);
+            OldNew {
+                old: sites.old.check_ranked(&given.old.submitted, &ranked.old),
+                new: sites.new.check_ranked(&given.new.submitted, &ranked.new),
+            }
         })
     }
 
@@ -165,41 +338,9 @@ impl CompareAnswer {
         let Transitions { start, stop } = transitions;
         object! { start: ids(&self.compared, start), stop: ids(&self.compared, stop) }
     }
-
-    /// The jobs that gain and those that lose the most places, or all jobs of a filter.
-    fn listed_jobs(&self) -> Vec<Section<'_>> {
-        let top = self.question.top;
-        let is_filtered = !self.question.filter().is_empty();
-        let mut moves = moves_of(&self.compared, &self.rows);
-        let mut lists = vec![("", moves.clone())];
-        let mut most = top.unwrap_or(usize::MAX);
-        if !is_filtered {
-            moves.sort_by_key(farthest_first);
-            lists.clear();
-            for (heading, sign) in [
-                ("jobs that gain most places", 1),
-                ("jobs that lose most places", -1),
-            ] {
-                let mut listed = moves.clone();
-                listed.retain(|job| job.moved().map(i64::signum) == Some(sign));
-                lists.push((heading, listed));
-            }
-            most = top.unwrap_or(MAX_MOVES);
-        }
-        let mut sections = Vec::new();
-        for (heading, mut moves) in lists {
-            moves.truncate(most);
-            if !moves.is_empty() {
-                let table = table_of_moves(&self.compared, moves);
-                let section = Section::new(heading).in_text().table(table);
-                sections.push(section.in_full_if(top.is_none() && !is_filtered));
-            }
-        }
-        sections
-    }
 }
 
-impl Serialize for CompareAnswer {
+impl Serialize for CompareAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ComparedQueue {
             comparison, sides, ..
@@ -225,8 +366,8 @@ impl Serialize for CompareAnswer {
     }
 }
 
-impl Answer for CompareAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+impl Answer for CompareAnswer<'_> {
+    fn rankings(&self) -> Vec<(&AskedFormula, &RankedQueue)> {
         let OldNew { old, new } = &self.compared.sides;
         let mut rankings = vec![(&self.given.old, old), (&self.given.new, new)];
         if self.is_one {
@@ -240,49 +381,17 @@ impl Answer for CompareAnswer {
     }
 
     fn document(&self) -> Document<'_> {
-        let compared = &self.compared;
-        let formulas = self.given.as_ref().map(GivenFormula::text);
-        let OldNew { old, new } = &self.checked;
-        let has_effect = old.verdict.has_effect() && new.verdict.has_effect();
-        let other = (formulas.old != formulas.new).then_some(old);
-        let mut sections = Vec::from_iter(brief_findings(new, other));
-        sections.extend(decides_section(compared.decides()));
-        // who gains by an order of submission, or of errors, gains nothing by the formula
-        if has_effect {
-            sections.extend(who_section(&compared.comparison));
-        }
-        sections.extend(self.listed_jobs());
-        sections.push(Section::formulas(formulas.old, formulas.new));
-        let mut checked = vec![(&self.given.old.source, old), (&self.given.new.source, new)];
-        if self.is_one {
-            checked.truncate(1);
-        }
-        sections.extend(drawn_findings_of_sides(checked));
-        sections.push(places(compared, &self.rows));
-        if is_long(compared) {
-            sections.push(all_jobs(compared, &self.rows));
-        }
-        let groups = group_sections(&compared.comparison, false).into_iter();
-        sections.extend(groups.map(Section::in_full));
-        sections.extend(compared.sides.new.assessed_tree().map(tree_section));
-        Document {
-            command: "jsf compare",
-            title: "Comparison of two formulas".to_owned(),
-            headline: headline(compared, formulas, OldNew::new(Some(old), Some(new))),
-            facts: facts(compared, formulas, has_effect),
-            sections,
-            read_on: "--report FILE.html, jsf simulate for waits",
-        }
+        self.shown()
     }
 
     /// Writes comma-separated values as in RFC 4180: a header, and a line for each job.
-    fn write_as(&self, _format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, _format: Format, texts: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let header = "id,entity,queue,old_rank,new_rank,old_score,new_score,moved";
         let mut csv = CsvWriter::new(header, out)?;
         let table = self.compared.table();
         for &row in self.listed() {
             let names = [table.id(row), table.entity(row), table.queue(row)];
-            let names = guarded_names(names, cells);
+            let names = guarded_names(names, texts);
             let job = self.compared.comparison.job(row);
             let OldNew { old, new } = scores(&self.compared, row).map(finite_score);
             csv.write((names, job.old, job.new, old, new, job.moved()))?;
@@ -323,7 +432,7 @@ fn scores(compared: &ComparedQueue, row: usize) -> OldNew<Option<f64>> {
 }
 
 /// A formula, and its rules by heading.
-fn side(given: &GivenFormula, queue: &RankedQueue) -> impl Serialize {
+fn side(given: &AskedFormula, queue: &RankedQueue) -> impl Serialize {
     let mut rules = BTreeMap::new();
     for rule in &queue.rules {
         rules.insert(rule.heading, rule.text.clone());
@@ -346,153 +455,6 @@ fn groups(changes: &[GroupChange]) -> Vec<impl Serialize> {
     groups
 }
 
-/// The verdicts on the formulas, then how far the new order agrees with the old one, then who gains
-/// and who loses most.
-pub(crate) fn headline(
-    compared: &ComparedQueue,
-    formulas: OldNew<&str>,
-    OldNew { old, new }: OldNew<Option<&Checked>>,
-) -> String {
-    let mut sentences = Vec::new();
-    if let Some(checked) = new {
-        sentences.extend(verdict_sentence(checked, "the new formula"));
-    }
-    // of the formula in force it counts only whether it orders jobs at all
-    if let Some(checked) = old
-        && formulas.old != formulas.new
-        && !checked.verdict.has_effect()
-    {
-        sentences.extend(verdict_sentence(checked, "the old formula"));
-    }
-    if has_effect(old) && has_effect(new) {
-        sentences.push(agreement_sentence(&compared.comparison));
-        sentences.extend(considered_sentence(&compared.comparison));
-        sentences.extend(who_sentence(&compared.comparison));
-    }
-    sentences.join(" ")
-}
-
-/// The formulas and the rules, once if both sides have the same, and the numbers of the comparison,
-/// if both formulas order jobs.
-pub(crate) fn facts(
-    compared: &ComparedQueue,
-    formulas: OldNew<&str>,
-    has_effect: bool,
-) -> Vec<Fact> {
-    let [old, new] = [formulas.old, formulas.new].map(|text| [Fact::new("formula", text)]);
-    let mut facts = Fact::of_sides(&old, &new);
-    if has_effect && compared.comparison.moved() > 0 {
-        facts.push(moves_fact(compared));
-    }
-    let OldNew { old, new } = &compared.sides;
-    for mut fact in Fact::of_sides(&facts_of(&old.rules), &facts_of(&new.rules)) {
-        let [old, new] = [old, new].map(|side| {
-            let mut rules = side.rules.iter();
-            rules.find(|rule| rule.heading == fact.heading)
-        });
-        // a side whose formula has no fair share has no policy
-        let is_compared = fact.heading != "policy" || (old.is_some() && new.is_some());
-        // which rules differ is a part of the answer
-        if old != new && is_compared {
-            fact.is_in_full = false;
-        }
-        facts.push(fact);
-    }
-    if has_effect {
-        facts.extend(fairness_fact(&compared.comparison));
-    }
-    facts.extend(transition_facts(compared));
-    facts
-}
-
-/// How far the jobs move, and how many neighbours the formulas do not order.
-fn moves_fact(compared: &ComparedQueue) -> Fact {
-    let comparison = &compared.comparison;
-    let mean = comparison.footrule as f64 / comparison.jobs.max(1) as f64;
-    let OldNew { old, new } = &compared.sides;
-    let text = format!(
-        "{} up, {} down; {} places on average, {} at most; ties {} → {}",
-        comparison.up,
-        comparison.down,
-        significant(mean),
-        comparison.largest,
-        old.ranking.ties(),
-        new.ranking.ties()
-    );
-    Fact::new("moves", text)
-}
-
-/// The jobs that start and those that stop failing, passing the threshold and being considered.
-fn transition_facts(compared: &ComparedQueue) -> Vec<Fact> {
-    let comparison = &compared.comparison;
-    let mut facts = Vec::new();
-    for (Transitions { start, stop }, what) in [
-        (&comparison.failing, "failing"),
-        (&comparison.passing, "passing the threshold"),
-        (&comparison.being_considered, "being considered"),
-    ] {
-        for (rows, verb) in [(start, "start"), (stop, "stop")] {
-            if !rows.is_empty() {
-                let ids = first_few(ids(compared, rows), MAX_IDS);
-                facts.push(Fact::new(&format!("{verb} {what}"), ids).in_full());
-            }
-        }
-    }
-    facts
-}
-
-fn table_of_moves(compared: &ComparedQueue, moves: Vec<JobMove>) -> Table<'_> {
-    let mut columns = move_columns();
-    columns.push(Column::number("old value", DECIDES));
-    columns.push(Column::number("new value", DECIDES));
-    Table::new(columns, moves, move |job| {
-        let OldNew { old, new } = scores(compared, job.row);
-        let mut cells = move_cells(compared.table(), job);
-        cells.extend(cells![old.map(Cell::Score), new.map(Cell::Score)]);
-        cells
-    })
-}
-
-/// Whether there are too many jobs to draw a line for each.
-fn is_long(compared: &ComparedQueue) -> bool {
-    let OldNew { old, new } = compared.comparison.considered;
-    old.max(new) > MAX_SLOPES
-}
-
-/// Where the jobs of some rows come from and go to: each of a few, of many how many.
-pub(crate) fn places<'a>(compared: &'a ComparedQueue, rows: &[usize]) -> Section<'a> {
-    if is_long(compared) {
-        bands_section(&moves_of(compared, rows), compared.comparison.considered)
-    } else {
-        all_jobs(compared, rows)
-    }
-}
-
-/// The jobs, those that move farthest first.
-fn all_jobs<'a>(compared: &'a ComparedQueue, rows: &[usize]) -> Section<'a> {
-    let mut moves = moves_of(compared, rows);
-    moves.sort_by_key(farthest_first);
-    let mut section = Section::new("jobs").on_page();
-    if !is_long(compared) && moves.iter().any(|job| job.moved() != Some(0)) {
-        let table = compared.table();
-        let mut slopes = Vec::new();
-        for job in &moves {
-            let names = [table.id(job.row), table.entity(job.row)].join(" ");
-            let name = names.trim_end().to_owned();
-            slopes.push(Slope { name, job: *job });
-        }
-        let name = "Each job's place in the old and in the new order";
-        section = section.chart(move || charts::chart(&slopes, name));
-    }
-    section.table(table_of_moves(compared, moves))
-}
-
-/// The moves of the jobs of some rows.
-fn moves_of(compared: &ComparedQueue, rows: &[usize]) -> Vec<JobMove> {
-    let jobs = rows.iter().map(|&row| compared.comparison.job(row));
-    jobs.collect()
-}
-
 /// The rows that a comparison lists: the new order, then the jobs that are considered only under
 /// the old ranking.
 pub fn compared_rows(comparison: &Comparison) -> Vec<usize> {
@@ -503,232 +465,5 @@ fn finite_score(score: Option<f64>) -> Option<String> {
     match score {
         Some(score) if score.is_finite() => Some(Value::Float(score).repr()),
         _ => None,
-    }
-}
-
-/// The number of jobs in a list of those that gain or lose places.
-const MAX_MOVES: usize = 10;
-/// The first jobs of the order, of which the headline says how many stay among them.
-const FIRST: usize = 10;
-/// The mean place of fewer jobs is that of single jobs.
-const MIN_JOBS: usize = 3;
-/// The most entities, groups and queues on the first screen.
-const MAX_WHO: usize = 10;
-/// The number of ids in a line.
-const MAX_IDS: usize = 5;
-/// The heading of those who gain and lose most.
-const WHO: &str = "who gains and loses";
-
-/// How far the orders agree, and how many jobs move.
-fn agreement_sentence(comparison: &Comparison) -> String {
-    if comparison.jobs == 0 {
-        return "No job is considered under both, so no places can be compared.".to_owned();
-    }
-    let moved = comparison.moved();
-    // tau-b is of the values, and may be less than 1 though no place changes
-    if moved == 0 {
-        return "No job changes its place.".to_owned();
-    }
-    let mut moves = grouped(&format!(
-        "{moved} of {} moved",
-        count(comparison.jobs, "job")
-    ));
-    let first = comparison.overlap.iter().find(|(first, _)| *first == FIRST);
-    if let Some((first, shared)) = first
-        // of so few jobs the first ones are always all of them
-        && *first < comparison.jobs
-    {
-        moves += &format!(", {shared} of the first {first} are the same");
-    }
-    match comparison.tau_b {
-        // jobs of equal values move too, by what breaks the tie
-        Some(tau) => format!(
-            "By value the new order is {} (tau-b {tau:.2}): {moves}.",
-            agreement(tau)
-        ),
-        None => format!("{moves}."),
-    }
-}
-
-/// What a value of tau-b means, by the same bounds on both sides of 0.
-fn agreement(tau: f64) -> String {
-    let likeness = match tau.abs() {
-        0.9.. => "nearly",
-        0.6.. => "much like",
-        0.3.. => "somewhat like",
-        0.1.. => "only weakly like",
-        _ => return "unrelated to the old".to_owned(),
-    };
-    let reverse = if tau < 0.0 { "the reverse of " } else { "" };
-    format!("{likeness} {reverse}the old one")
-}
-
-/// How many jobs only one of the sides considers.
-fn considered_sentence(comparison: &Comparison) -> Option<String> {
-    let Transitions { start, stop } = &comparison.being_considered;
-    if comparison.being_considered.is_empty() {
-        return None;
-    }
-    Some(format!(
-        "Considered under the new side only: {}, under the old only: {}.",
-        grouped_count(start.len(), "job"),
-        grouped_count(stop.len(), "job")
-    ))
-}
-
-/// Who gains and who loses most, by the mean place of a job.
-fn who_sentence(comparison: &Comparison) -> Option<String> {
-    let groups = groups_by_gain(comparison);
-    let mut clauses = Vec::new();
-    for (group, verb, sign) in [
-        (groups.first(), "gains", 1.0),
-        (groups.last(), "loses", -1.0),
-    ] {
-        if let Some((kind, change)) = group
-            && change.gain() * sign > 0.0
-        {
-            let name = group_name(&("", change));
-            let OldNew { old, new } = change.mean_rank().unwrap_or_default().map(significant);
-            clauses.push(format!(
-                "{kind}`{name}` {verb} most (mean place {old} → {new})"
-            ));
-        }
-    }
-    if clauses.is_empty() {
-        return None;
-    }
-    let clauses = clauses.join(", ");
-    Some(format!("Of those with {MIN_JOBS} jobs or more {clauses}."))
-}
-
-/// The entities, groups and queues with a name and enough jobs, each with its kind; those that gain
-/// most come first.
-fn groups_by_gain(comparison: &Comparison) -> Vec<KindOfGroup<'_>> {
-    let mut groups = Vec::new();
-    for (kind, changes) in [
-        ("", &comparison.entities),
-        ("group ", &comparison.groups),
-        ("queue ", &comparison.queues),
-    ] {
-        for change in changes {
-            if !change.name.is_empty() && change.jobs >= MIN_JOBS {
-                groups.push((kind, change));
-            }
-        }
-    }
-    groups.sort_by(by_gain);
-    groups
-}
-
-/// How evenly the first jobs are distributed; `None` without entities that have shares.
-fn fairness_fact(comparison: &Comparison) -> Option<Fact> {
-    let OldNew { old, new } = comparison.fairness;
-    let text = format!(
-        "Jain's index {:.2} → {:.2}, Gini coefficient {:.2} → {:.2}; of the first {} jobs without shares {} → {}",
-        old.jain?,
-        new.jain?,
-        old.gini?,
-        new.gini?,
-        comparison.first,
-        old.without_shares,
-        new.without_shares
-    );
-    Some(Fact::new("fairness", text).in_full())
-}
-
-/// The entities, groups and queues, with those that gain and those that lose most at the ends.
-fn who_section(comparison: &Comparison) -> Option<Section<'_>> {
-    let mut groups = groups_by_gain(comparison);
-    groups.retain(|(_, change)| change.gain() != 0.0);
-    if groups.is_empty() {
-        return None;
-    }
-    let table = group_table(WHO, groups, comparison, false);
-    Some(Section::new(WHO).table(table.limit(RowLimit::Ends(MAX_WHO))))
-}
-
-/// Jobs that one side does not consider come first of all.
-fn farthest_first(job: &JobMove) -> (bool, Reverse<u64>) {
-    let moved = job.moved();
-    let places = moved.unwrap_or_default().unsigned_abs();
-    (moved.is_some(), Reverse(places))
-}
-
-/// Of the jobs in each band of the old order, how many are in which band of the new one.
-fn bands_section<'a>(moves: &[JobMove], considered: OldNew<usize>) -> Section<'a> {
-    let bands = bands(considered.old.max(considered.new));
-    let mut names: Vec<String> = bands.iter().map(band_name).collect();
-    if moves
-        .iter()
-        .any(|job| job.old.is_none() || job.new.is_none())
-    {
-        names.push("not considered".to_owned());
-    }
-    let mut counts = vec![vec![0usize; names.len()]; names.len()];
-    for job in moves {
-        counts[band_of(&bands, job.old)][band_of(&bands, job.new)] += 1;
-    }
-    let mut columns = vec![Column::text("old place", 9), Column::number("jobs", 8)];
-    let mut rows = Vec::new();
-    for (name, counts) in iter::zip(names, counts) {
-        columns.push(Column::number(format!("now {name}"), 8));
-        let mut row = vec![name.into(), Cell::Count(counts.iter().sum())];
-        row.extend(counts.into_iter().map(Cell::Count));
-        rows.push(row);
-    }
-    Section::new("from where to where")
-        .on_page()
-        .table(Table::from_rows(columns, rows))
-}
-
-/// The places 1 to 10, 11 to 100, and so on.
-fn bands(most: usize) -> Vec<(usize, usize)> {
-    let (mut first, mut last) = (1, 10);
-    let mut bands = Vec::new();
-    while last < most {
-        bands.push((first, last));
-        (first, last) = (last + 1, last.saturating_mul(10));
-    }
-    bands.push((first, most));
-    bands
-}
-
-/// The index of the band of a rank; without a rank that after the last.
-fn band_of(bands: &[(usize, usize)], rank: Option<usize>) -> usize {
-    let rank = rank.unwrap_or(usize::MAX);
-    bands.partition_point(|(_, last)| *last < rank)
-}
-
-fn band_name((first, last): &(usize, usize)) -> String {
-    grouped(&format!("{first} to {last}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bands_cover_all_places() {
-        assert_eq!(bands(61), [(1, 10), (11, 61)]);
-        assert_eq!(
-            bands(10_000),
-            [(1, 10), (11, 100), (101, 1000), (1001, 10_000)]
-        );
-    }
-
-    #[test]
-    fn agreement_has_the_same_bounds_on_both_sides_of_zero() {
-        for bound in [0.1, 0.3, 0.6, 0.9] {
-            for tau in [bound, -bound] {
-                let within = agreement(tau * 0.99);
-                assert_ne!(agreement(tau), within, "{tau}");
-                assert_ne!(agreement(tau), agreement(-tau), "{tau}");
-            }
-        }
-        assert_eq!(agreement(-0.09), agreement(0.09));
-        for tau in [0.1, 0.35, 0.8, 0.95, 1.0] {
-            let mirrored = agreement(tau).replace("the old one", "the reverse of the old one");
-            assert_eq!(agreement(-tau), mirrored, "{tau}");
-        }
     }
 }

@@ -1,15 +1,15 @@
-//! `jsf explain`: why jobs have their places in the queue, for people, who read the answer in one
-//! sentence and then the numbers behind it, and as JSON.
+//! `jsf explain`: what is asked, and why jobs have their places in the queue: for programs as JSON.
 
-#[cfg(feature = "command")]
-pub mod run;
 mod view;
 
+use std::io::Write;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
+use clap::{ArgGroup, Args};
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::explain::NodeValue;
-use jsf_openpbs::check::Checked;
+use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::times::{Time, parse_duration};
 use jsf_site::{
     CycleRequest, DescribedJob, ExplainOptions, Explanation, Explanations, Neighbour, PolicyShares,
@@ -17,15 +17,144 @@ use jsf_site::{
 };
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answers::{AnswerError, GivenFormula, Warnings, object};
+use crate::answers::{Answer, AnswerError, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::QueueArgs,
+    outcome::{CliError, Outcome},
+    output::{AnswerArgs, Output},
+    page_file::ReportArgs,
+};
 use crate::commands::rank::{
     all_rows, error_numbers, exact_or_error, excluded, logged, rank_jobs, read_jobs,
 };
 use crate::commands::shares::{PolicyView, node_numbers};
-use crate::questions::{
-    JobFilter, NamedEntities, NamedJobs, named_rows, number_within, seconds, selected_rows,
+use crate::questions::formula::AskedFormula;
+use crate::questions::named_jobs::{
+    JobFilter, NamedEntities, NamedJobs, named_rows, selected_rows,
 };
+use crate::questions::values::{number_within, seconds};
+use crate::view::document::Document;
 use crate::view::words::excerpt;
+
+/// Which jobs are explained, and until when a rank is looked for.
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExplainQuestion {
+    /// The jobs.
+    #[serde(flatten)]
+    #[command(flatten)]
+    pub jobs: NamedJobs,
+    /// Explain a job that is only described
+    ///
+    /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue, what it
+    /// requests in all, and other inputs of the formula, such as fairshare_factor=0.4 or
+    /// eligible_time=2h. --entity gives its entity. Without a queue it goes to the default one. What
+    /// it does not request comes from the defaults of its queue and of the server. At a site of Slurm
+    /// the queue is the partition, and qos=NAME gives the QOS
+    #[serde(skip)]
+    #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
+    pub described: Option<DescribedJob>,
+    /// Whose jobs to explain.
+    #[serde(flatten)]
+    #[command(flatten)]
+    pub entities: NamedEntities,
+    /// Also say when the job reaches rank N
+    ///
+    /// If all considered jobs keep waiting and nothing else changes
+    #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
+    pub to: Option<usize>,
+    /// The longest wait for --to
+    ///
+    /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00 [default: 30d]
+    #[serde(deserialize_with = "seconds")]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration, requires = "to")]
+    pub within: Option<u64>,
+    /// The most work of the searches for one job.
+    #[serde(skip)]
+    #[arg(skip)]
+    pub work: Option<u64>,
+    /// The moment at which running jobs would give way, if it is given.
+    #[serde(skip)]
+    #[arg(skip)]
+    pub at: Option<Time>,
+}
+
+/// Parses the rank that a job is to reach.
+fn rank_to_reach(text: &str) -> Result<usize, String> {
+    number_within(
+        text,
+        1..=u32::MAX as usize,
+        "a rank of 1 or more, such as 5",
+    )
+}
+
+/// The longest wait that can be asked for, in seconds: ten years.
+const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
+
+/// `jsf explain`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The answer begins with one sentence that says why the job has its place. It has the formula with the value of every part; \
+the inputs, with their units and origins; the path through the fair-share tree; and five jobs ahead and five behind, with the \
+terms (summands of the formula) that differ most, or the criterion that orders equal values. It also says which change of \
+one input would give a better rank. What the user can do comes first: ask for less, if the job needs no more, or use another \
+queue. No change asks for more.
+
+All searches for one job share a fixed amount of work; what exceeds it is reported as unknown.
+
+The origin of an input is Resource_List, job (another attribute), queue (its priority), fair-share tree, inputs (given in \
+jsf's own JSON), or unset (the job lacks it, so it is 0).
+
+Examples:
+  jsf explain --site examples/site --job 184598
+  jsf explain 'eligible_time / 3600 + ncpus * eligible_time / 1e5' \\
+      --site examples/site --job 184598 --to 5 --within 7d
+  jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor' \\
+      --site examples/site --job 184598,184127 --format json
+  jsf explain 'eligible_time / 3600 + 1000 * fairshare_factor + ncpus' \\
+      --site examples/site --as 'queue=workq,ncpus=12,walltime=4h' --entity mquispe",
+mut_arg("entity", |entity| entity.help("The entity whose jobs to explain").long_help("The entity whose jobs to explain\n\n\
+A fair-share entity, or a group, which means all entities below it; with --as, the entity of the described job; separate several \
+by commas, or repeat the option")),
+group(ArgGroup::new("explained").args(["job", "described", "entity"]).required(true).multiple(true)))]
+pub struct ExplainArgs {
+    /// The queue and the formula.
+    #[command(flatten)]
+    queue: QueueArgs,
+    /// The jobs to explain.
+    #[command(flatten)]
+    question: ExplainQuestion,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// A page.
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[cfg(feature = "command")]
+impl ExplainArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        /// The width of the tables, whose cells may be very long, where standard output is no terminal.
+        const PIPED_WIDTH: usize = 120;
+        let (site, given) = self.queue.open(self.answer.format)?;
+        let question = ExplainQuestion {
+            at: self.queue.site.at,
+            ..self.question.clone()
+        };
+        let explained = self.answer.answered("explaining the jobs", |warnings, _| {
+            ExplainAnswer::new(&site, given, question, warnings)
+        })?;
+        Output {
+            piped_width: Some(PIPED_WIDTH),
+            page_file: self.report.page_file(vec![&site], Vec::new()),
+            ..explained
+        }
+        .write_ranking(self.queue.site.on_error, out)
+    }
+}
 
 /// The most jobs with the same error whose ids are listed.
 const MAX_SAME_ERROR: usize = 10;
@@ -37,13 +166,13 @@ pub struct ExplainAnswer<'a> {
     site: &'a Site,
     question: ExplainQuestion,
     /// The formula.
-    pub given: GivenFormula,
+    pub given: AskedFormula,
     /// The ranked queue, with the job that is only described: it moves those behind it.
     pub queue: RankedQueue,
     /// The explanations; that of a job that is only described is the last.
     explanations: Explanations,
-    /// What becomes of the formula.
-    checked: Checked,
+    /// Made when it is asked for: programs do without it.
+    checked: OnceLock<Checked>,
 }
 
 impl<'a> ExplainAnswer<'a> {
@@ -53,7 +182,7 @@ impl<'a> ExplainAnswer<'a> {
     /// The jobs cannot be read, the formula is not arithmetic, or none of the jobs exists.
     pub fn new(
         site: &'a Site,
-        given: GivenFormula,
+        given: AskedFormula,
         question: ExplainQuestion,
         warnings: &mut Warnings,
     ) -> Result<Self, AnswerError> {
@@ -118,7 +247,7 @@ impl<'a> ExplainAnswer<'a> {
         Ok(Self {
             site,
             explanations: site.explain(&queue, &rows, &options)?,
-            checked: site.check_ranked(&given.submitted, &queue),
+            checked: OnceLock::new(),
             question,
             given,
             queue,
@@ -137,6 +266,17 @@ impl<'a> ExplainAnswer<'a> {
             ..CycleRequest::default()
         };
         self.site.preemption_of(&request, &ids)
+    }
+
+    /// What becomes of the formula.
+    fn checked(&self) -> &Checked {
+        let submitted = &self.given.submitted;
+        self.checked
+            .get_or_init(|| self.site.check_ranked(submitted, &self.queue))
+    }
+
+    fn fails_for_all_jobs(&self) -> bool {
+        matches!(self.checked().verdict, Verdict::CrashesAtStart { .. })
     }
 
     fn table(&self) -> &JobTable {
@@ -250,6 +390,21 @@ impl Serialize for ExplainAnswer<'_> {
     }
 }
 
+impl Answer for ExplainAnswer<'_> {
+    fn rankings(&self) -> Vec<(&AskedFormula, &RankedQueue)> {
+        vec![(&self.given, &self.queue)]
+    }
+
+    fn says_failures(&self) -> bool {
+        // the headline begins with the verdict
+        self.fails_for_all_jobs()
+    }
+
+    fn document(&self) -> Document<'_> {
+        self.shown()
+    }
+}
+
 /// The view of the path of a job in the fair-share tree.
 fn path_view<'a>(shares: Option<&'a PolicyShares>, job: &'a Explanation) -> Option<PolicyView<'a>> {
     if job.path.is_empty() {
@@ -265,59 +420,4 @@ fn reached(RankReached { rank, wait, .. }: RankReached) -> impl Serialize {
         Wait::Never { .. } | Wait::Unknown => None,
     };
     object! { to, to_is_known: wait != Wait::Unknown }
-}
-
-/// The longest wait that can be asked for, in seconds: ten years.
-const MAX_WAIT: u64 = 10 * 366 * 24 * 3600;
-
-/// Which jobs are explained, and until when a rank is looked for.
-#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
-#[serde(default, deny_unknown_fields)]
-pub struct ExplainQuestion {
-    /// The jobs.
-    #[serde(flatten)]
-    #[command(flatten)]
-    pub jobs: NamedJobs,
-    /// Explain a job that is only described
-    ///
-    /// A job as if it were submitted now, such as 'queue=gpu,ncpus=12,walltime=4h': its queue (else
-    /// the default one), what it requests in all, and what else the formula reads, such as
-    /// fairshare_factor=0.4 or eligible_time=2h; its entity is that of --entity; what it does not request it has by the defaults of
-    /// its queue and the server. At a site of Slurm the queue is the partition, and qos=NAME the
-    /// QOS
-    #[serde(skip)]
-    #[arg(long = "as", value_name = "DESCRIPTION", value_parser = DescribedJob::from_str)]
-    pub described: Option<DescribedJob>,
-    /// Whose jobs to explain.
-    #[serde(flatten)]
-    #[command(flatten)]
-    pub entities: NamedEntities,
-    /// Also say when the job reaches rank N
-    ///
-    /// If all considered jobs keep waiting and nothing else changes
-    #[arg(long, value_name = "N", value_parser = rank_to_reach, allow_negative_numbers = true)]
-    pub to: Option<usize>,
-    /// The longest wait for --to
-    ///
-    /// The longest wait that --to considers, such as 90s, 15m, 24h, 7d or 1-12:00:00 [default: 30d]
-    #[serde(deserialize_with = "seconds")]
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_duration, requires = "to")]
-    pub within: Option<u64>,
-    /// The most work of the searches for one job.
-    #[serde(skip)]
-    #[arg(skip)]
-    pub work: Option<u64>,
-    /// The moment at which running jobs would give way, if it is given.
-    #[serde(skip)]
-    #[arg(skip)]
-    pub at: Option<Time>,
-}
-
-/// Parses the rank that a job is to reach.
-fn rank_to_reach(text: &str) -> Result<usize, String> {
-    number_within(
-        text,
-        1..=u32::MAX as usize,
-        "a rank of 1 or more, such as 5",
-    )
 }

@@ -12,30 +12,26 @@ use job_sort_formula::schema::FairshareInput;
 use jsf_openpbs::amounts;
 use jsf_openpbs::order::Criterion;
 use jsf_site::{
-    Against, Cause, ExplainedInput, Explanation, Means, Neighbour, RankReached, RankedQueue,
-    Reached, SmallestChange, Wait,
+    Against, Cause, ExplainedInput, Explanation, Means, Neighbour, RankReached, Reached,
+    SmallestChange, Wait,
 };
 
-use crate::answers::{Answer, GivenFormula};
 use crate::commands::explain::{ExplainAnswer, MAX_CODE, path_view};
 use crate::commands::rank::TermColumns;
 use crate::commands::shares::view::shares_table;
 use crate::view::document::{
-    Cell, Column, DECIDES, Document, Fact, Section, Table, cells, score_in_words,
+    Cell, Column, DECIDES, Document, Fact, Section, Table, branches, cells, score_in_words,
 };
+use crate::view::facts::{decides_fact, rates_line, rule_facts, summand_columns};
 use crate::view::findings::verdict_sentence;
-use crate::view::sections::{branches, decides_fact, rates_line, rule_facts, summand_columns};
 use crate::view::words::{
     and_list, count, excerpt, first_few_quoted, grouped_number, ordinal, quoted_and_list,
     significant, state_words, waiting_time,
 };
 
-impl Answer for ExplainAnswer<'_> {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
-        vec![(&self.given, &self.queue)]
-    }
-
-    fn document(&self) -> Document<'_> {
+impl ExplainAnswer<'_> {
+    /// What people see of it.
+    pub(super) fn shown(&self) -> Document<'_> {
         let jobs = &self.explanations.jobs;
         let decides = self.queue.decides();
         let text = self.given.text();
@@ -65,19 +61,22 @@ impl Answer for ExplainAnswer<'_> {
             read_on: "jsf trajectory --job ID",
         }
     }
-}
 
-impl ExplainAnswer<'_> {
     /// Why the first jobs have their places, a sentence each.
     fn headline(&self) -> String {
         let jobs = &self.explanations.jobs;
         let mut sentences = Vec::new();
-        let checked = &self.checked;
+        let checked = self.checked();
         if !checked.verdict.has_effect() {
             sentences.extend(verdict_sentence(checked, "the formula"));
         }
         for job in jobs.iter().take(MAX_SENTENCES) {
-            sentences.push(format!("{}.", self.place_in_words(job)));
+            let sentence = match job.result {
+                // the verdict says the rest
+                Some(Err(_)) if self.fails_for_all_jobs() => self.rank_in_words(job),
+                _ => self.place_in_words(job),
+            };
+            sentences.push(sentence + ".");
         }
         if jobs.len() > MAX_SENTENCES {
             let more = count(jobs.len() - MAX_SENTENCES, "more job");
@@ -462,14 +461,7 @@ const MAX_QUOTED: usize = 120;
 impl ExplainAnswer<'_> {
     /// Why a job has its place, in one sentence.
     pub(crate) fn place_in_words(&self, job: &Explanation) -> String {
-        let id = self.table().id(job.row);
-        let mut clauses = vec![match job.rank {
-            Some(rank) => {
-                let considered = grouped_number(self.considered());
-                format!("`{id}` is {} of {considered}", ordinal(rank))
-            }
-            None => format!("`{id}` is not considered: {}", self.why_not(job)),
-        }];
+        let mut clauses = vec![self.rank_in_words(job)];
         match (&job.result, job.rank) {
             (Some(Err(error)), _) => clauses.push(self.failure(job, error)),
             (Some(Ok(_)), Some(rank)) => clauses.extend(self.reason(job, rank)),
@@ -481,6 +473,16 @@ impl ExplainAnswer<'_> {
             (None, _) => {}
         }
         clauses.join(if job.rank.is_some() { ": " } else { "; " })
+    }
+
+    /// Which place a job has, or why it has none.
+    fn rank_in_words(&self, job: &Explanation) -> String {
+        let id = self.table().id(job.row);
+        let Some(rank) = job.rank else {
+            return format!("`{id}` is not considered: {}", self.why_not(job));
+        };
+        let considered = grouped_number(self.considered());
+        format!("`{id}` is {} of {considered}", ordinal(rank))
     }
 
     /// Why the scheduler does not consider a job.

@@ -1,14 +1,14 @@
 //! `jsf fit`: constants that meet wishes about a queue or goals on a log, how they are searched,
 //! and the command that sets the formula with them.
 
-mod goals_view;
-#[cfg(feature = "command")]
-pub mod run;
+mod view;
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{Arg, Args};
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Diagnostic, Severity};
 use job_sort_formula::formula::Template;
@@ -22,13 +22,23 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, object};
+use crate::answers::{Answer, AnswerError, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::{FormulaArgs, FormulaOptions, read_formula},
+    outcome::{CliError, Outcome},
+    output::{AnswerArgs, Output},
+    page_file::ReportArgs,
+    progress::watched,
+    site::{SiteArgs, argument_of_log, readers_of_log, require_one_reader},
+};
 use crate::commands::check::set_command;
-use crate::commands::fit::goals_view::{chosen_values, constants_section, goals_view, is_missed};
-use crate::questions::{LogOptions, Watch, log_counts, number_within, read_text, seed};
-use crate::view::document::{Column, Document, Fact, Section, Table, cells};
+use crate::commands::fit::view::is_missed;
+use crate::questions::formula::AskedFormula;
+use crate::questions::log::{LogOptions, Watch, log_counts, read_text};
+use crate::questions::values::{number_within, seed};
+use crate::view::document::{Document, Section};
 use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
-use crate::view::words::significant;
 
 /// The most formulas that a fit tries.
 const MAX_EVALUATIONS: usize = 1_000_000;
@@ -108,18 +118,6 @@ impl FitQuestion {
         };
         wishes.read(&name, &text)?;
         Ok(wishes)
-    }
-}
-
-impl From<FitError> for AnswerError {
-    fn from(error: FitError) -> Self {
-        match error {
-            FitError::Site(error) => error.into(),
-            FitError::TooShort(why) => {
-                Self::question(format!("{why}; `force` (--force) fits it all the same"))
-            }
-            FitError::Unusable(why) => Self::question(why),
-        }
     }
 }
 
@@ -206,6 +204,145 @@ fn held_out(text: &str) -> Result<f64, String> {
 fn evaluations(text: &str) -> Result<usize, String> {
     let expected = format!("a number of formulas from 1 to {MAX_EVALUATIONS}, such as 200");
     number_within(text, 1..=MAX_EVALUATIONS, expected)
+}
+
+/// How the formula in force is given. A file of it has no option: the shell reads it.
+#[cfg(feature = "command")]
+const OLD: FormulaOptions = FormulaOptions {
+    text: "--old",
+    file: "--old \"$(cat FILE)\"",
+};
+
+/// `jsf fit`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A constant to find is written {NAME=START:LOW..HIGH}, with :log behind it where factors matter and not differences, and :int \
+where it must be whole:
+  '{fs=100:0..500}*fairshare_factor + {age=1:0.01..50:log}*eligible_time/3600'
+
+It meets either a wished order of the jobs that wait now (--prefer, --wishes), or goals about the waits of a log (--goals \
+with --workload). A file of wishes has an id in each line, the best job first; blank lines separate groups of equals, and # \
+begins a comment. With `id,score` in each line the values of the formula come as near to the scores as they can.
+
+Of the log the first part is searched, then the longest walltime is left out; the last part (--held-out) is never searched. \
+The advice is to use the formula only if it gains more there than chance, by the intervals of `jsf simulate`. A log needs \
+eight weeks and 2000 jobs, or --force. docs/admin-guide.md says how far to trust the answer.
+
+Exit codes: 0 success, 1 a wish or a goal is not met, or the template or the answer has an error, 2 usage error, or a file that cannot be read.
+
+Examples:
+  jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
+      --site examples/site --prefer 184208 185046
+  jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\
+      --site examples/site --workload examples/site/accounting.gz \\
+      --processors 256 --goals examples/goals.toml --evaluations 4")]
+#[command(mut_args(of_fit))]
+pub struct FitArgs {
+    /// The template.
+    #[command(flatten)]
+    formula: FormulaArgs,
+    /// What is wanted, and how constants are searched.
+    #[command(flatten)]
+    question: FitQuestion,
+    /// The site.
+    #[command(flatten)]
+    site: SiteArgs,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// A page.
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+/// An argument of several commands as a fit has it.
+#[cfg(feature = "command")]
+fn of_fit(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "formula" => argument
+            .value_name("TEMPLATE")
+            .help("The formula with the constants to find; - is standard input"),
+        "formula_file" => argument.help("The file that contains the template"),
+        "workload" | "processors" => argument.requires("goals"),
+        "backfill" | "warm_up" => argument.requires("goals").hide_short_help(true),
+        _ => argument_of_log(argument),
+    }
+}
+
+#[cfg(feature = "command")]
+impl FitArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let FitArgs {
+            formula,
+            question,
+            site: given_site,
+            ..
+        } = self;
+        let is_document = self.answer.format.is_document();
+        let wishes_file = match &question.wishes {
+            Some(WishedOrder::File(path)) => Some(path),
+            _ => None,
+        };
+        // standard input can be only one of the files
+        let before = [
+            ("the template", formula.file()),
+            ("--wishes", wishes_file.map(|path| &**path)),
+            ("--goals", question.goals.as_deref()),
+        ];
+        require_one_reader(&before, given_site, &readers_of_log(&question.log))?;
+        if !formula.is_given() {
+            return Err(CliError::usage(
+                "no template: give its text, such as '{a=1:0..50}*ncpus + eligible_time', or -f FILE",
+            ));
+        }
+        if question.goals.is_none() && question.wishes.is_none() && question.prefer.is_empty() {
+            return Err(CliError::usage(
+                "nothing is wanted: give --prefer or --wishes for the queue, or --goals and --workload for a log",
+            ));
+        }
+        let source = read_formula(formula, None)?;
+        let mut question = question.clone();
+        let site = if question.goals.is_some() {
+            given_site.open_for_log(None)?
+        } else {
+            given_site.open(None, None)?
+        };
+        given_site.show(&site, is_document);
+        question.usage = given_site.starting_usage();
+        if question.old.is_some() {
+            let given = FormulaArgs::new(OLD, &question.old, &None);
+            question.old = Some(read_formula(&given, None)?.text);
+        }
+        let fitted = self.answer.answered("fitting", |warnings, progress| {
+            let answer = FitAnswer::new(&site, source, &question, warnings, &watched(progress))?;
+            // a document has them
+            if !is_document {
+                warnings.add(answer.warnings.clone());
+            }
+            Ok(answer)
+        })?;
+        let files = formula.formula_file.iter().chain(wishes_file);
+        let files = files.chain(&question.goals).chain(&question.log.workload);
+        let output = Output {
+            page_file: self.report.page_file(vec![&site], files.collect()),
+            ..fitted
+        };
+        output.write(out)?;
+        Ok(Outcome::fine_if(output.answer.is_fine()))
+    }
+}
+
+impl From<FitError> for AnswerError {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Site(error) => error.into(),
+            FitError::TooShort(why) => {
+                Self::question(format!("{why}; `force` (--force) fits it all the same"))
+            }
+            FitError::Unusable(why) => Self::question(why),
+        }
+    }
 }
 
 /// With what the codes of findings about names begin.
@@ -309,7 +446,7 @@ impl FitAnswer {
     ) -> Result<Self, AnswerError> {
         let in_force = match &question.old {
             Some(text) => {
-                let given = GivenFormula::new(FormulaText::new(text)?, site.numbers());
+                let given = AskedFormula::new(FormulaText::new(text)?, site.numbers());
                 given.parsed()?;
                 Some(given.source.text)
             }
@@ -389,18 +526,7 @@ impl Serialize for FitAnswer {
 
 impl Answer for FitAnswer {
     fn document(&self) -> Document<'_> {
-        let (headline, facts, sections) = match &self.fit {
-            Fit::Wishes(fit) => self.wishes_view(fit),
-            Fit::Goals(fit) => goals_view(self, fit),
-        };
-        Document {
-            command: "jsf fit",
-            title: "Weights for a job_sort_formula".to_owned(),
-            headline,
-            facts,
-            sections,
-            read_on: "jsf compare --new F --site DIR",
-        }
+        self.shown()
     }
 }
 
@@ -429,42 +555,6 @@ impl FitAnswer {
             warnings: &self.warnings,
         };
         answer.serialize(serializer)
-    }
-
-    /// The headline, the facts and the sections of constants that meet wishes.
-    fn wishes_view<'a>(&'a self, fit: &'a WishFit) -> (String, Vec<Fact>, Vec<Section<'a>>) {
-        let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
-        let mut facts = vec![
-            Fact::new("template", self.template.trim_end()).in_full(),
-            Fact::new("formula", fit.formula.trim_end()),
-            Fact::new("found by", search).in_full(),
-        ];
-        if !fit.is_complete {
-            facts.push(Fact::new("interrupted", "the best so far"));
-        }
-        let within = "the same wishes are met from";
-        let mut sections = vec![
-            constants_section(&fit.parameters, within),
-            self.to_set.section(),
-        ];
-        for (heading, pairs) in [
-            ("wishes that contradict each other", &fit.wishes.conflict),
-            (
-                "wishes not met together with the others",
-                &fit.wishes.violated,
-            ),
-        ] {
-            if !pairs.is_empty() {
-                let columns = [Column::id("job", 9), Column::id("before", 9)];
-                let table = Table::new(columns, Vec::from_iter(pairs), |(above, below)| {
-                    cells![&**above, &**below]
-                });
-                sections.push(Section::new(heading).table(table));
-            }
-        }
-        let mut sentences = vec![headline(fit)];
-        sentences.extend(self.to_set.warning());
-        (sentences.join(" "), facts, sections)
     }
 
     fn serialize_goals<S: Serializer>(
@@ -550,27 +640,6 @@ fn not_advised(fit: &GoalFit) -> Option<String> {
         Recommendation::Keep => Some("the advice is to keep the formula in force".to_owned()),
         Recommendation::None => Some("no numbers meet all goals".to_owned()),
     }
-}
-
-fn headline(fit: &WishFit) -> String {
-    let wishes = &fit.wishes;
-    let conflict = match wishes.conflict.len() {
-        0 => String::new(),
-        pairs => format!(" {pairs} of them exclude each other."),
-    };
-    let deviation = match wishes.mean_deviation {
-        Some(deviation) => format!(
-            " The values differ from the scores by {} on average.",
-            significant(deviation)
-        ),
-        None => String::new(),
-    };
-    format!(
-        "{} meets {} of {} wishes.{conflict}{deviation}",
-        chosen_values(&fit.parameters),
-        wishes.met,
-        wishes.total
-    )
 }
 
 /// The most errors of a formula that are listed.

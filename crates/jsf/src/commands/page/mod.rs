@@ -6,7 +6,9 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use job_sort_formula::diagnostic::{Applicability, Diagnostic, Message, Span};
@@ -15,24 +17,129 @@ use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
 use job_sort_formula::python::BinaryOperator;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::check::Checked;
-use jsf_site::{ComparedQueue, FormulaText, WhatIf};
+use jsf_openpbs::qmgr_command::object_or_server;
+use jsf_site::{ComparedQueue, FormulaText, SiteError, WhatIf, is_stdin};
 use minijinja::context;
 use serde::Serialize;
 
 use crate::answers::{Answer, object};
-use crate::commands::check::{CheckAnswer, set_command};
-use crate::commands::compare::{compared_rows, facts, headline, numbers, places};
-use crate::commands::shares::view::tree_section;
-use crate::view::document::{
-    Cell, Column, SCRIPT, STYLE, Section, Table, TerminalStyle, base64, cells, page_facts,
-    page_sections, sentence_pieces, write_template,
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::{QueueArgs, check_and_report, read_formula},
+    messages::answered,
+    outcome::{CliError, Outcome},
+    page_file::PageFile,
+    site::require_one_reader,
 };
+use crate::commands::check::{CheckAnswer, set_command};
+use crate::commands::compare::view::{facts, headline, places};
+use crate::commands::compare::{compared_rows, numbers};
+use crate::commands::shares::view::tree_section;
+use crate::questions::formula::AskedFormula;
+use crate::view::document::page::{
+    SCRIPT, STYLE, base64, page_facts, page_sections, sentence_pieces, write_template,
+};
+use crate::view::document::terminal::TerminalStyle;
+use crate::view::document::{Cell, Column, Section, Table, cells};
 use crate::view::findings::{NO_FORMULA_IN_SLURM, has_effect, verdict_sentence};
-use crate::view::sections::group_sections;
+use crate::view::groups::group_sections;
 use crate::view::words::printable;
 
+/// `jsf page`
 #[cfg(feature = "command")]
-pub mod run;
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page is one file, which works without a network and sends nothing. It holds what the files say about the server, the
+queues, the scheduler and the fair-share tree, and of each job its id, entity, queue, state, place in the order of submission
+and the numbers that a formula can use. Other files can be dropped onto it.
+
+Examples:
+  jsf page --site examples/site --out page.html
+  jsf page 'eligible_time / 3600 + ncpus' --site examples/site \\
+      --out page.html
+  jsf page -f examples/formulas/alcf.txt --site examples/site --out page.html")]
+pub struct PageArgs {
+    /// The formula that the page begins with, and the queue that it ranks.
+    #[command(flatten)]
+    queue: QueueArgs,
+    /// The file to write; - is standard output
+    #[arg(long, short_alias = 'o', value_name = "FILE.html")]
+    out: PathBuf,
+}
+
+#[cfg(feature = "command")]
+impl PageArgs {
+    /// `jsf page`
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        /// The WebAssembly module of the page, if this build has it.
+        #[cfg(page_module)]
+        const MODULE: Option<&[u8]> = Some(include_bytes!(env!("JSF_PAGE_MODULE")));
+        #[cfg(not(page_module))]
+        const MODULE: Option<&[u8]> = None;
+        let Some(module) = MODULE else {
+            return Err(CliError::usage(
+                "this build of jsf cannot write the page, which needs a WebAssembly module: released binaries have it; from the \
+             sources, `bindings/wasm/build.sh` builds it and says how to build a jsf that carries it",
+            ));
+        };
+        let PageArgs {
+            queue:
+                QueueArgs {
+                    formula,
+                    site: given,
+                    threshold,
+                },
+            out: path,
+        } = self;
+        require_one_reader(&[], given, &[("the formula", formula.file())])?;
+        // without the given formula, which is compared with that of the site
+        let site = given.open(None, *threshold)?;
+        let is_given = formula.is_given();
+        let in_force = match site.formula_text() {
+            Ok(in_force) => Some(in_force),
+            // the page then compares with the first formula that can be ranked
+            Err(SiteError::Missing(_)) if is_given => None,
+            Err(error) => return Err(error.into()),
+        };
+        let formula_file = &formula.formula_file;
+        let formula = match &in_force {
+            Some(in_force) if !is_given => in_force.clone(),
+            _ => read_formula(formula, None)?,
+        };
+        given.show(&site, true);
+        let (bundle, _) = answered("reading the jobs", false, |warnings, _| {
+            warnings.add(site.warnings());
+            let bundle = site.to_bundle()?;
+            warnings.add(bundle.warnings.clone());
+            Ok(bundle)
+        })?;
+        let formula = AskedFormula::new(formula, given.numbers);
+        let outcome = check_and_report(&site, &formula)?;
+        let page = WhatIfPage {
+            formula: formula.text().trim_end(),
+            in_force: in_force.as_ref().map(|in_force| in_force.text.trim_end()),
+            object: &object_or_server(in_force.as_ref().map_or("", |in_force| &in_force.before)),
+            warnings: &bundle.warnings,
+            bundle: &bundle.bytes,
+            module,
+        };
+        if is_stdin(path) {
+            page.write(out)?
+        } else {
+            let file = PageFile {
+                path,
+                sites: vec![&site],
+                read_files: formula_file.iter().collect(),
+            };
+            // before the page is made, which takes longer than to refuse its name
+            file.require_replaceable()?;
+            let mut bytes = Vec::new();
+            page.write(&mut bytes)?;
+            file.write(&bytes)?
+        }
+        Ok(outcome)
+    }
+}
 
 const TEMPLATE: &str = include_str!("what_if/what_if.html");
 const PAGE_STYLE: &str = include_str!("what_if/what_if.css");
@@ -407,7 +514,7 @@ fn inputs_below<'e>(expr: &'e Expr, id: ExprId, names: &mut BTreeSet<&'e str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::document::content_hash;
+    use crate::view::document::page::tests::content_hash;
 
     #[test]
     fn the_policy_names_the_style_and_the_script() {

@@ -1,8 +1,6 @@
-//! `jsf rank`: a ranking, for people as a table of the jobs, and for programs as JSON, as one JSON
-//! object per line, or as CSV.
+//! `jsf rank`: what is asked, and the ranking: for programs as JSON, as one JSON object per line, or as
+//! CSV.
 
-#[cfg(feature = "command")]
-pub mod run;
 mod view;
 
 use std::borrow::Cow;
@@ -11,6 +9,7 @@ use std::io::{self, Write};
 use std::iter;
 use std::sync::OnceLock;
 
+use clap::Args;
 use job_sort_formula::diagnostic::{Message, Need, Span};
 use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
@@ -23,20 +22,136 @@ use jsf_openpbs::order::NotConsidered;
 use jsf_site::{JobsToRank, RankRequest, RankedQueue, Rule, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answers::{
-    AnswerError, CsvText, Each, GivenFormula, Warnings, guarded, object, write_in_order,
+use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::QueueArgs,
+    outcome::{CliError, Outcome},
+    output::{AnswerArgs, CsvArgs, Output, formats},
+    page_file::ReportArgs,
 };
-use crate::questions::{
-    JobFilter, NamedEntities, NamedJobs, NamedQueues, number_of_jobs, selected_rows,
+use crate::csv::{CsvText, guarded, write_in_order};
+use crate::questions::formula::AskedFormula;
+use crate::questions::named_jobs::{
+    JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows,
 };
+use crate::questions::values::number_of_jobs;
+use crate::view::document::Document;
 use crate::view::words::clock_time;
+
+/// Which jobs of the ranked queue are shown, and what of each.
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct RankQuestion {
+    /// Show only the first N jobs
+    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
+    pub top: Option<usize>,
+    /// The jobs to show.
+    #[serde(flatten)]
+    #[command(flatten)]
+    jobs: NamedJobs,
+    /// Whose jobs are shown.
+    #[serde(flatten)]
+    #[command(flatten)]
+    entities: NamedEntities,
+    /// The queues whose jobs are shown.
+    #[serde(flatten)]
+    #[command(flatten)]
+    queues: NamedQueues,
+    /// Show the inputs of the formula for each job
+    #[arg(long)]
+    pub inputs: bool,
+    /// Show the summands of the formula for each job
+    ///
+    /// With their signs, as `sprio -l` does: added up they are the value
+    #[arg(long)]
+    pub terms: bool,
+    /// Whether a page shows the answer, which has the groups and the fair-share tree too.
+    #[serde(skip)]
+    #[arg(skip)]
+    pub is_for_page: bool,
+}
+
+impl RankQuestion {
+    /// The jobs to show.
+    fn filter(&self) -> JobFilter<'_> {
+        JobFilter {
+            jobs: &self.jobs.job,
+            entities: &self.entities.entity,
+            queues: &self.queues.queue_name,
+        }
+    }
+}
+
+/// `jsf rank`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Columns of CSV, and keys of JSON and NDJSON:
+  rank        the place in the queue, from 1; empty for a job that is not considered
+  score       the value that is sorted on: with --numbers openpbs a C float; empty if it is not finite
+  exact       the value before it becomes a C float, as Python's repr prints it
+  logged      the digits that OpenPBS logs; Slurm's priority as squeue prints it
+  error       why the formula has no value; OpenPBS then uses 0
+  considered  whether the scheduler tries to run the job now
+  excluded    why not: state, threshold, no shares, partition, routing queue or
+              invalid; reason says it in words
+Later criteria (see `order:`), and finally the order of submission, decide between equal scores. An input is empty (null, or - \
+in a table) where the scheduler ignores the job and so does not read it.
+
+Examples:
+  jsf rank 'fairshare_factor' --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv
+  jsf rank 'eligible_time / 3600 + ncpus' --queue - --top 20 --inputs \\
+      < examples/site/qstat.json
+  jsf rank -f examples/formulas/pp718.txt --queue examples/site/qstat.json \\
+      --sched-priv examples/site/sched_priv --entity lnovak --format csv",
+mut_arg("format", |given| given.value_parser(formats(&[Format::Csv, Format::Ndjson]))))]
+pub struct RankArgs {
+    /// The queue and the formula.
+    #[command(flatten)]
+    queue: QueueArgs,
+    /// The jobs to show, and what of each.
+    #[command(flatten)]
+    question: RankQuestion,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// How CSV is written.
+    #[command(flatten)]
+    csv: CsvArgs,
+    /// A page.
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[cfg(feature = "command")]
+impl RankArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let (site, given) = self.queue.open(self.answer.format)?;
+        let question = RankQuestion {
+            is_for_page: self.report.is_given(),
+            ..self.question.clone()
+        };
+        let ranked = self.answer.answered("ranking the jobs", |warnings, _| {
+            RankAnswer::new(&site, given, question, warnings)
+        })?;
+        Output {
+            has_asked_rows: self.question.top.is_some(),
+            csv_texts: self.csv.texts(),
+            page_file: self.report.page_file(vec![&site], Vec::new()),
+            ..ranked
+        }
+        .write_ranking(self.queue.site.on_error, out)
+    }
+}
 
 /// A ranking, ready to be written.
 pub struct RankAnswer<'a> {
     site: &'a Site,
     question: RankQuestion,
     /// The formula.
-    pub given: GivenFormula,
+    pub given: AskedFormula,
     /// The ranked queue.
     pub queue: RankedQueue,
     /// The rank of each row, from 1; 0 for a job that the scheduler does not consider.
@@ -63,7 +178,7 @@ impl<'a> RankAnswer<'a> {
     /// The jobs cannot be read, the formula is not arithmetic, or none of the jobs to show exists.
     pub fn new(
         site: &'a Site,
-        given: GivenFormula,
+        given: AskedFormula,
         question: RankQuestion,
         warnings: &mut Warnings,
     ) -> Result<Self, AnswerError> {
@@ -272,13 +387,13 @@ impl<'a> RankAnswer<'a> {
     }
 
     /// Writes comma-separated values as in RFC 4180.
-    fn write_csv(&self, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, texts: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let mut header: Vec<String> = HEADER.split(',').map(str::to_owned).collect();
         for name in self.inputs() {
-            header.push(guarded(name, cells).into_owned());
+            header.push(guarded(name, texts).into_owned());
         }
         for text in self.term_texts() {
-            header.push(guarded(text, cells).into_owned());
+            header.push(guarded(text, texts).into_owned());
         }
         let mut first_line = Vec::new();
         csv::Writer::from_writer(&mut first_line).write_record(&header)?;
@@ -288,7 +403,7 @@ impl<'a> RankAnswer<'a> {
             let mut writer = csv::Writer::from_writer(text);
             for &row in rows {
                 // a text in memory can be written
-                let fields = fields(self.job(row), cells);
+                let fields = fields(self.job(row), texts);
                 _ = writer.write_record(fields.iter().map(|field| field.as_bytes()));
             }
         })
@@ -304,6 +419,27 @@ impl Serialize for RankAnswer<'_> {
             decides: self.queue.decides(),
         };
         answer.serialize(serializer)
+    }
+}
+
+impl Answer for RankAnswer<'_> {
+    fn rankings(&self) -> Vec<(&AskedFormula, &RankedQueue)> {
+        vec![(&self.given, &self.queue)]
+    }
+
+    fn shows_findings(&self) -> bool {
+        true
+    }
+
+    fn document(&self) -> Document<'_> {
+        self.shown()
+    }
+
+    fn write_as(&self, format: Format, texts: CsvText, out: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Ndjson => self.write_ndjson(out),
+            _ => self.write_csv(texts, out),
+        }
     }
 }
 
@@ -421,7 +557,7 @@ fn sprio_value(program: &Program, table: &JobTable, row: usize) -> Option<Value>
 /// The jobs cannot be read, or the formula is not arithmetic.
 pub(crate) fn read_jobs(
     site: &Site,
-    given: &GivenFormula,
+    given: &AskedFormula,
     request: &RankRequest<'_>,
     warnings: &mut Warnings,
 ) -> Result<JobsToRank, AnswerError> {
@@ -438,14 +574,19 @@ pub(crate) fn read_jobs(
 /// The fair-share tree cannot be read.
 pub(crate) fn rank_jobs(
     site: &Site,
-    given: &GivenFormula,
+    given: &AskedFormula,
     read: JobsToRank,
     warnings: &mut Warnings,
 ) -> Result<RankedQueue, AnswerError> {
     let schema = read.jobs.schema.clone();
     let ranked = site.rank_read_jobs(read);
-    // a misspelled name may be why
-    let mut queue = ranked.inspect_err(|_| warnings.doubt(&given.lint(&schema)))?;
+    let mut queue = match ranked {
+        Ok(queue) => queue,
+        Err(error) => {
+            given.suspect(given.lint(&schema), warnings);
+            return Err(error.into());
+        }
+    };
     if let Some(at) = site.priorities_at() {
         queue.rules.push(Rule::new("ages at", clock_time(at)));
     }
@@ -571,7 +712,7 @@ const LINE_BYTES: usize = 60;
 const HEADER: &str =
     "rank,id,entity,queue,state,score,exact,logged,error,considered,excluded,reason";
 
-fn fields(job: Job<'_>, cells: CsvText) -> Vec<Cow<'_, str>> {
+fn fields(job: Job<'_>, texts: CsvText) -> Vec<Cow<'_, str>> {
     let rank = job.rank.map(|rank| rank.to_string());
     // an infinite value is ordered, and CSV has no number for it
     let score = job.score.filter(|score| score.is_finite());
@@ -579,17 +720,17 @@ fn fields(job: Job<'_>, cells: CsvText) -> Vec<Cow<'_, str>> {
     let reason = job.reason.unwrap_or_default();
     let mut fields = vec![
         rank.unwrap_or_default().into(),
-        guarded(job.id, cells),
-        guarded(job.entity, cells),
-        guarded(job.queue, cells),
+        guarded(job.id, texts),
+        guarded(job.entity, texts),
+        guarded(job.queue, texts),
         job.state.into(),
         repr(score.map(Value::Float)),
         job.exact.unwrap_or_default().into(),
         job.logged.unwrap_or_default().into(),
-        guarded(&error, cells).into_owned().into(),
+        guarded(&error, texts).into_owned().into(),
         if job.considered { "true" } else { "false" }.into(),
         job.excluded.unwrap_or_default().into(),
-        guarded(&reason, cells).into_owned().into(),
+        guarded(&reason, texts).into_owned().into(),
     ];
     for (_, value) in job.inputs {
         fields.push(repr(value));
@@ -602,48 +743,4 @@ fn fields(job: Job<'_>, cells: CsvText) -> Vec<Cow<'_, str>> {
 
 fn repr(value: Option<Value>) -> Cow<'static, str> {
     value.map(|value| value.repr()).unwrap_or_default().into()
-}
-
-/// Which jobs of the ranked queue are shown, and what of each.
-#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
-#[serde(default, deny_unknown_fields)]
-pub struct RankQuestion {
-    /// Show only the first N jobs
-    #[arg(long, value_name = "N", value_parser = number_of_jobs, allow_negative_numbers = true)]
-    pub top: Option<usize>,
-    /// The jobs to show.
-    #[serde(flatten)]
-    #[command(flatten)]
-    jobs: NamedJobs,
-    /// Whose jobs are shown.
-    #[serde(flatten)]
-    #[command(flatten)]
-    entities: NamedEntities,
-    /// The queues whose jobs are shown.
-    #[serde(flatten)]
-    #[command(flatten)]
-    queues: NamedQueues,
-    /// Show the inputs of the formula for each job
-    #[arg(long)]
-    pub inputs: bool,
-    /// Show the summands of the formula for each job
-    ///
-    /// With their signs, as `sprio -l` does: added up they are the value
-    #[arg(long)]
-    pub terms: bool,
-    /// Whether a page shows the answer, which has the groups and the fair-share tree too.
-    #[serde(skip)]
-    #[arg(skip)]
-    pub is_for_page: bool,
-}
-
-impl RankQuestion {
-    /// The jobs to show.
-    fn filter(&self) -> JobFilter<'_> {
-        JobFilter {
-            jobs: &self.jobs.job,
-            entities: &self.entities.entity,
-            queues: &self.queues.queue_name,
-        }
-    }
 }

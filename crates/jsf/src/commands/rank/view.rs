@@ -2,32 +2,24 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use job_sort_formula::rank::SummandAgreement;
 use job_sort_formula::rank::explain::nearest_double;
 use jsf_openpbs::amounts;
 use jsf_site::RankedQueue;
 
-use crate::answers::{Answer, CsvText, Format, GivenFormula};
 use crate::commands::rank::{Job, RankAnswer};
 use crate::commands::shares::view::tree_section;
 use crate::view::charts::{Axis, Plot, StepLine};
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table, cells};
+use crate::view::facts::{decides_fact, rule_facts, summand_columns};
 use crate::view::findings::{brief_findings, drawn_findings, verdict_sentence};
-use crate::view::sections::{decides_fact, group_sections, rule_facts, summand_columns};
+use crate::view::groups::group_sections;
 use crate::view::words::{count, grouped_count, grouped_number, significant, state_words};
 
-impl Answer for RankAnswer<'_> {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
-        vec![(&self.given, &self.queue)]
-    }
-
-    fn shows_findings(&self) -> bool {
-        true
-    }
-
-    fn document(&self) -> Document<'_> {
+impl RankAnswer<'_> {
+    /// What people see of it.
+    pub(super) fn shown(&self) -> Document<'_> {
         let decides = self.queue.decides();
         let text = self.given.text();
         let checked = self.checked();
@@ -58,15 +50,6 @@ impl Answer for RankAnswer<'_> {
         }
     }
 
-    fn write_as(&self, format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Ndjson => self.write_ndjson(out),
-            _ => self.write_csv(cells, out),
-        }
-    }
-}
-
-impl RankAnswer<'_> {
     /// The verdict on the formula, then which job is first, then how many jobs are ranked.
     fn headline(&self) -> String {
         let checked = self.checked();
@@ -158,7 +141,7 @@ impl RankAnswer<'_> {
         }
         columns.extend(summand_columns(self.term_texts(), decides, 7));
         columns.push(Column::wrapped("note", 6));
-        let mut jobs = Table::new(columns, self.rows.to_vec(), |&row| cells(self.job(row)));
+        let mut jobs = Table::new(columns, self.rows.to_vec(), |&row| job_cells(self.job(row)));
         // rows are made when they are shown: to measure all would make each twice
         jobs.measured = MEASURED_ROWS;
         jobs
@@ -235,7 +218,7 @@ fn values_chart(queue: &RankedQueue) -> Chart {
     plot.chart("The value of each job over its rank", &[])
 }
 
-fn cells(job: Job<'_>) -> Vec<Cell<'_>> {
+fn job_cells(job: Job<'_>) -> Vec<Cell<'_>> {
     let mut cells = cells![
         job.rank,
         job.id,

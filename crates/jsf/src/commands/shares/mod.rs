@@ -1,12 +1,12 @@
-//! `jsf shares`: the nodes of a fair-share tree with the numbers that policies compute for them,
-//! before and after assumed usage, and the places that jobs gain.
+//! `jsf shares`: what is asked and assumed, and the nodes of a fair-share tree with the numbers that
+//! policies compute for them, before and after assumed usage, with the places that jobs gain.
 
-#[cfg(feature = "command")]
-pub mod run;
 pub(crate) mod view;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::iter;
+use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use job_sort_formula::fairshare::{
@@ -14,14 +14,25 @@ use job_sort_formula::fairshare::{
 };
 use jsf_openpbs::times::parse_duration;
 use jsf_site::{
-    ComparedQueue, FormulaText, PolicyName, PolicyShares, Role, SharesRequest, Site, SiteError,
-    UsageChange,
+    ComparedQueue, FormulaText, PolicyName, PolicyShares, RankedQueue, Role, SharesRequest, Site,
+    SiteError, UsageChange,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::answers::{AnswerError, Each, GivenFormula, Warnings, object};
-use crate::questions::{MAX_UNKNOWN, listed_name, unknown_jobs_error};
+use crate::answers::{Answer, AnswerError, Each, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::{FormulaArgs, FormulaOptions, read_formula},
+    outcome::{CliError, Outcome},
+    output::{AnswerArgs, Output},
+    page_file::ReportArgs,
+    site::{PolicyArg, SiteArgs},
+};
+use crate::questions::formula::AskedFormula;
+use crate::questions::named_jobs::{MAX_UNKNOWN, unknown_jobs_error};
+use crate::questions::values::listed_name;
+use crate::view::document::Document;
 
 /// Which entities are shown, under which policies, and what is assumed of their usage.
 #[derive(Debug, Clone, Default, Deserialize, clap::Args)]
@@ -134,6 +145,253 @@ fn parse_charge(text: &str) -> Result<UsageChange, String> {
 
 fn parse_decay(text: &str) -> Result<UsageChange, String> {
     parse_duration(text).map(UsageChange::Decay)
+}
+
+/// `jsf shares`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Columns under pbs: shares among the siblings; perc, the part of the machine that they give; usage, in the unit of \
+fairshare_usage_res, with that of all members; tree_usage, the part of all usage that is charged to the node; factor, \
+2^-(tree_usage/perc), 0.5 on target.
+Columns under a policy of Slurm, as in `sshare -l`: shares; norm_shares; raw_usage, in TRES-seconds (billing); norm_usage, its \
+part of all usage; effective_usage, the part that is charged to the node; level_fs, shares divided by usage among the \
+siblings, from 0 to inf, 1 on target; fairshare, the factor, 0 to 1; tickets, a count.
+
+With --charge or --decay, in the order in which they are given, the output shows each number before and after; with --queue \
+also the places that jobs gain. In JSON, `nodes` has the numbers after, `changes` has `before`, `after` and `difference` of \
+each node that changes, and `places` has the formula, the jobs and the entities. JSON also has the settings in force: `release`, \
+`half_life` in seconds and `dampening_factor` (Slurm), `decay_factor` and `decay_time` in seconds (pbs).
+
+Examples:
+  jsf shares --sched-priv examples/site/sched_priv
+  jsf shares --tree examples/site/tree.json --policy all
+  jsf shares --tree examples/site/tree.json --policy fair-tree \\
+      --charge Bob=500 --format json
+  jsf shares --sched-priv examples/site/sched_priv --decay 2w \\
+      --charge ocean/tmorita=1e8 --queue examples/site/qstat.json")]
+pub struct SharesArgs {
+    /// The site.
+    #[command(flatten)]
+    site: SiteArgs,
+    /// The entities to show, and the usage to assume.
+    #[command(flatten)]
+    question: SharesQuestion,
+    /// The formula that gives the jobs their places
+    ///
+    /// With --charge or --decay, and --queue [default: the site's, else fairshare_factor]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    formula: Option<String>,
+    /// The file that contains this formula
+    #[arg(short = 'f', long, value_name = "FILE", conflicts_with = "formula")]
+    formula_file: Option<PathBuf>,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// A page.
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[cfg(feature = "command")]
+impl SharesArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let options = FormulaOptions {
+            text: "--formula",
+            file: "-f",
+        };
+        let formula = FormulaArgs::new(options, &self.formula, &self.formula_file);
+        let site = self.site.open_without_formula()?;
+        self.site.show(&site, self.answer.format.is_document());
+        let mut given = None;
+        if formula.is_given() {
+            let source = read_formula(&formula, None)?;
+            given = Some(AskedFormula::new(source, site.numbers()));
+        }
+        let question = SharesQuestion {
+            has_all_policies: self.site.policy == Some(PolicyArg(None)),
+            ..self.question.clone()
+        };
+        let computed = self
+            .answer
+            .answered("computing the shares", |warnings, _| {
+                SharesAnswer::new(&site, given, question, warnings)
+            })?;
+        let read_files = self.formula_file.iter().collect();
+        Output {
+            page_file: self.report.page_file(vec![&site], read_files),
+            ..computed
+        }
+        .write_ranking(self.site.on_error, out)
+    }
+}
+
+/// The shares of a tree under one policy or several, ready to be written.
+#[derive(Debug)]
+pub struct SharesAnswer {
+    pub(crate) question: SharesQuestion,
+    /// Whether the tree is that of another scheduler: there OpenPBS's policy changes the usage, which
+    /// is at least 1, and adds a group `unknown`.
+    pub(crate) is_of_others: bool,
+    /// The policies in the order in which they are asked for.
+    pub(crate) policies: Vec<PolicyShares>,
+    /// The formula that gives the jobs their places, and these before and after the assumed usage.
+    pub(crate) places: Option<(AskedFormula, ComparedQueue)>,
+}
+
+impl SharesAnswer {
+    /// Computes the shares of a site. The formula gives the jobs their places before and after the
+    /// assumed usage; without one, that of the site does, else the factor of fair share.
+    ///
+    /// # Errors
+    /// There is no tree, none of the entities exists, or the formula is not arithmetic.
+    pub fn new(
+        site: &Site,
+        formula: Option<AskedFormula>,
+        question: SharesQuestion,
+        warnings: &mut Warnings,
+    ) -> Result<Self, AnswerError> {
+        warnings.add_site_of_shares(site);
+        let request = SharesRequest {
+            policies: question.policies(),
+            active: question.active.clone(),
+            changes: question.assumed.changes.clone(),
+        };
+        let policies = site.shares(&request)?;
+        warn_of_unknown(&question.entity, &policies, warnings)?;
+        for one in &policies {
+            warnings.add(one.notes.clone());
+        }
+        let mut places = None;
+        if !request.assumes_usage() || !site.files().has(Role::Queue) {
+            if formula.is_some() {
+                return Err(AnswerError::question(
+                    "a formula is used only with --charge or --decay, and with --queue",
+                ));
+            }
+        } else if policies.len() > 1 {
+            let why =
+                "the places of the jobs are not shown: they need one policy, not `all` of them";
+            warnings.add([why]);
+        } else {
+            places = Some(places_of_jobs(site, formula, &request, warnings)?);
+        }
+        Ok(Self {
+            question,
+            is_of_others: site.files().has(Role::Tree),
+            policies,
+            places,
+        })
+    }
+
+    /// The nodes to show under each policy. A table shows entities together with their paths.
+    pub(crate) fn views(&self, has_paths: bool) -> Vec<PolicyView<'_>> {
+        let mut views = Vec::new();
+        for one in &self.policies {
+            views.push(PolicyView::new(
+                one,
+                one.nodes(&self.question.entity, has_paths),
+            ));
+        }
+        views
+    }
+
+    /// The document of one policy. The nodes are made one by one: of a chain of nodes, all paths
+    /// together take the square of its length.
+    fn numbers<'s>(&'s self, view: &'s PolicyView<'s>) -> impl Serialize + 's {
+        let mut assumed = None;
+        if view.policy.before.is_some() {
+            let places = self.places.as_ref();
+            assumed = Some(object! {
+                assumed: assumptions(&self.question.assumed.changes),
+                changes: Each(|| view.changes().map(|change| changed_node(view, change))),
+                #[serde(flatten)]
+                places: places.map(|(given, queue)| object! { places: places_won(given, queue) }),
+            });
+        }
+        object! {
+            policy: view.name(),
+            #[serde(flatten)]
+            settings: &view.policy.settings,
+            nodes: Each(|| view.nodes.iter().map(|&node| node_numbers(view, node))),
+            #[serde(flatten)]
+            assumed,
+        }
+    }
+}
+
+/// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
+///
+/// # Errors
+/// No tree has one of the entities.
+fn warn_of_unknown(
+    names: &[String],
+    policies: &[PolicyShares],
+    warnings: &mut Warnings,
+) -> Result<(), SiteError> {
+    let mut unknown = Vec::new();
+    for name in names {
+        let is_known = |one: &PolicyShares| one.unresolved(name, false).is_none();
+        if let Some(first) = policies.first()
+            && !policies.iter().any(is_known)
+        {
+            // a search for similar names compares all: the names that no error repeats get none
+            unknown.extend(first.unresolved(name, unknown.len() < MAX_UNKNOWN));
+        }
+    }
+    if !unknown.is_empty() && unknown.len() == names.len() {
+        return Err(unknown_jobs_error(unknown));
+    }
+    warnings.add(unknown);
+    Ok(())
+}
+
+/// The formula that orders the queue, and the places before and after the assumed usage.
+fn places_of_jobs(
+    site: &Site,
+    formula: Option<AskedFormula>,
+    request: &SharesRequest,
+    warnings: &mut Warnings,
+) -> Result<(AskedFormula, ComparedQueue), AnswerError> {
+    let given = match formula {
+        Some(given) => given,
+        None => {
+            let in_force = site.formula_text();
+            let source = in_force.or(FormulaText::new("fairshare_factor"))?;
+            AskedFormula::new(source, site.numbers())
+        }
+    };
+    let places = site.places(given.parsed()?, request);
+    let places = places.map_err(|error| given.refused(error, site))?;
+    warnings.add(places.warnings.clone());
+    Ok((given, places))
+}
+
+impl Answer for SharesAnswer {
+    fn rankings(&self) -> Vec<(&AskedFormula, &RankedQueue)> {
+        match &self.places {
+            Some((given, queue)) => vec![(given, &queue.sides.new)],
+            None => Vec::new(),
+        }
+    }
+
+    fn document(&self) -> Document<'_> {
+        self.shown()
+    }
+}
+
+/// One document, or a list of them under `policies`.
+impl Serialize for SharesAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let views = self.views(false);
+        match &views[..] {
+            [only] => self.numbers(only).serialize(serializer),
+            all => {
+                let policies = all.iter().map(|view| self.numbers(view));
+                object! { policies: Vec::from_iter(policies) }.serialize(serializer)
+            }
+        }
+    }
 }
 
 /// The longest path of a node that is written in JSON, in names. Of a longer one the last names are
@@ -267,161 +525,6 @@ pub(crate) struct Change {
     pub(crate) quantities: Vec<(&'static str, Value, Value)>,
 }
 
-/// The shares of a tree under one policy or several, ready to be written.
-#[derive(Debug)]
-pub struct SharesAnswer {
-    pub(crate) question: SharesQuestion,
-    /// Whether the tree is that of another scheduler: there OpenPBS's policy changes the usage, which
-    /// is at least 1, and adds a group `unknown`.
-    pub(crate) is_of_others: bool,
-    /// The policies in the order in which they are asked for.
-    pub(crate) policies: Vec<PolicyShares>,
-    /// The formula that gives the jobs their places, and these before and after the assumed usage.
-    pub(crate) places: Option<(GivenFormula, ComparedQueue)>,
-}
-
-impl SharesAnswer {
-    /// Computes the shares of a site. The formula gives the jobs their places before and after the
-    /// assumed usage; without one, that of the site does, else the factor of fair share.
-    ///
-    /// # Errors
-    /// There is no tree, none of the entities exists, or the formula is not arithmetic.
-    pub fn new(
-        site: &Site,
-        formula: Option<GivenFormula>,
-        question: SharesQuestion,
-        warnings: &mut Warnings,
-    ) -> Result<Self, AnswerError> {
-        warnings.add_site_of_shares(site);
-        let request = SharesRequest {
-            policies: question.policies(),
-            active: question.active.clone(),
-            changes: question.assumed.changes.clone(),
-        };
-        let policies = site.shares(&request)?;
-        warn_of_unknown(&question.entity, &policies, warnings)?;
-        for one in &policies {
-            warnings.add(one.notes.clone());
-        }
-        let mut places = None;
-        if !request.assumes_usage() || !site.files().has(Role::Queue) {
-            if formula.is_some() {
-                return Err(AnswerError::question(
-                    "a formula is used only with --charge or --decay, and with --queue",
-                ));
-            }
-        } else if policies.len() > 1 {
-            let why =
-                "the places of the jobs are not shown: they need one policy, not `all` of them";
-            warnings.add([why]);
-        } else {
-            places = Some(places_of_jobs(site, formula, &request, warnings)?);
-        }
-        Ok(Self {
-            question,
-            is_of_others: site.files().has(Role::Tree),
-            policies,
-            places,
-        })
-    }
-
-    /// The nodes to show under each policy. A table shows entities together with their paths.
-    pub(crate) fn views(&self, has_paths: bool) -> Vec<PolicyView<'_>> {
-        let mut views = Vec::new();
-        for one in &self.policies {
-            views.push(PolicyView::new(
-                one,
-                one.nodes(&self.question.entity, has_paths),
-            ));
-        }
-        views
-    }
-
-    /// The document of one policy. The nodes are made one by one: of a chain of nodes, all paths
-    /// together take the square of its length.
-    fn numbers<'s>(&'s self, view: &'s PolicyView<'s>) -> impl Serialize + 's {
-        let mut assumed = None;
-        if view.policy.before.is_some() {
-            let places = self.places.as_ref();
-            assumed = Some(object! {
-                assumed: assumptions(&self.question.assumed.changes),
-                changes: Each(|| view.changes().map(|change| changed_node(view, change))),
-                #[serde(flatten)]
-                places: places.map(|(given, queue)| object! { places: places_won(given, queue) }),
-            });
-        }
-        object! {
-            policy: view.name(),
-            #[serde(flatten)]
-            settings: &view.policy.settings,
-            nodes: Each(|| view.nodes.iter().map(|&node| node_numbers(view, node))),
-            #[serde(flatten)]
-            assumed,
-        }
-    }
-}
-
-/// Warns of each entity that no tree has: OpenPBS's also has those that only jobs have.
-///
-/// # Errors
-/// No tree has one of the entities.
-fn warn_of_unknown(
-    names: &[String],
-    policies: &[PolicyShares],
-    warnings: &mut Warnings,
-) -> Result<(), SiteError> {
-    let mut unknown = Vec::new();
-    for name in names {
-        let is_known = |one: &PolicyShares| one.unresolved(name, false).is_none();
-        if let Some(first) = policies.first()
-            && !policies.iter().any(is_known)
-        {
-            // a search for similar names compares all: the names that no error repeats get none
-            unknown.extend(first.unresolved(name, unknown.len() < MAX_UNKNOWN));
-        }
-    }
-    if !unknown.is_empty() && unknown.len() == names.len() {
-        return Err(unknown_jobs_error(unknown));
-    }
-    warnings.add(unknown);
-    Ok(())
-}
-
-/// The formula that orders the queue, and the places before and after the assumed usage.
-fn places_of_jobs(
-    site: &Site,
-    formula: Option<GivenFormula>,
-    request: &SharesRequest,
-    warnings: &mut Warnings,
-) -> Result<(GivenFormula, ComparedQueue), AnswerError> {
-    let given = match formula {
-        Some(given) => given,
-        None => {
-            let in_force = site.formula_text();
-            let source = in_force.or(FormulaText::new("fairshare_factor"))?;
-            GivenFormula::new(source, site.numbers())
-        }
-    };
-    let places = site.places(given.parsed()?, request);
-    let places = places.map_err(|error| given.refused(error, site))?;
-    warnings.add(places.warnings.clone());
-    Ok((given, places))
-}
-
-/// One document, or a list of them under `policies`.
-impl Serialize for SharesAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let views = self.views(false);
-        match &views[..] {
-            [only] => self.numbers(only).serialize(serializer),
-            all => {
-                let policies = all.iter().map(|view| self.numbers(view));
-                object! { policies: Vec::from_iter(policies) }.serialize(serializer)
-            }
-        }
-    }
-}
-
 /// The time by which all usage decays in all, in seconds, and the charges in their order.
 fn assumptions(changes: &[UsageChange]) -> impl Serialize {
     let mut decay: Option<u64> = None;
@@ -437,7 +540,7 @@ fn assumptions(changes: &[UsageChange]) -> impl Serialize {
     object! { decay, charges }
 }
 
-fn places_won(given: &GivenFormula, queue: &ComparedQueue) -> impl Serialize {
+fn places_won(given: &AskedFormula, queue: &ComparedQueue) -> impl Serialize {
     let table = queue.table();
     let mut entities = Vec::new();
     for entity in &queue.comparison.entities {

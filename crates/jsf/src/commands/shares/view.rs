@@ -8,17 +8,19 @@ use job_sort_formula::fairshare::{AssessedTree, NodeId, NodeKind, ShareTree};
 use job_sort_formula::rank::JobMove;
 use jsf_openpbs::files::fairshare_files::UNKNOWN_GROUP;
 use jsf_openpbs::pbs_tree::MIN_USAGE;
-use jsf_site::{ComparedQueue, RankedQueue};
+use jsf_site::ComparedQueue;
 use serde_json::Value;
 
-use crate::answers::{Answer, GivenFormula};
 use crate::commands::shares::{
     Change, PolicyView, SharesAnswer, depths, difference, end_of_path, excess, share_part, shares,
     usage_part,
 };
+use crate::questions::formula::AskedFormula;
 use crate::view::charts::{Intervals, Row};
-use crate::view::document::{Cell, Chart, Column, Document, Fact, Section, Table, cells};
-use crate::view::sections::{MAX_LEVELS, branches, group_sections, move_cells, move_columns};
+use crate::view::document::{
+    Cell, Chart, Column, Document, Fact, MAX_LEVELS, Section, Table, branches, cells,
+};
+use crate::view::groups::{group_sections, move_cells, move_columns};
 use crate::view::words::{
     capitalised, first_few, grouped, grouped_count, grouped_number, percent, signed_significant,
     significant,
@@ -34,15 +36,9 @@ const MOST_NAMED: usize = 5;
 /// A smaller part of a whole is written as 0.
 const LEAST_SHOWN: f64 = 5e-7;
 
-impl Answer for SharesAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
-        match &self.places {
-            Some((given, queue)) => vec![(given, &queue.sides.new)],
-            None => Vec::new(),
-        }
-    }
-
-    fn document(&self) -> Document<'_> {
+impl SharesAnswer {
+    /// What people see of it.
+    pub(super) fn shown(&self) -> Document<'_> {
         let mut views = self.views(true);
         views.sort_by_key(|view| self.is_of_others && view.is_pbs());
         let is_one = views.len() == 1;
@@ -509,7 +505,7 @@ fn effect(change: &Change) -> f64 {
 }
 
 /// The places of the jobs of each entity, and then the jobs that move.
-fn places_sections<'a>(given: &GivenFormula, queue: &'a ComparedQueue) -> Vec<Section<'a>> {
+fn places_sections<'a>(given: &AskedFormula, queue: &'a ComparedQueue) -> Vec<Section<'a>> {
     let mut sections =
         vec![Section::new("places").prose(format!("by `{}`", given.text().trim_end()))];
     let moved = moved_jobs(queue);
@@ -650,8 +646,9 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
+    use crate::answers::Answer;
     use crate::commands::shares::{AssumedUsage, SharesQuestion};
-    use crate::view::document::TerminalStyle;
+    use crate::view::document::terminal::TerminalStyle;
 
     /// The lines of the tables, as they are and with a charge, in a terminal of this width.
     fn drawn(width: usize) -> [String; 2] {

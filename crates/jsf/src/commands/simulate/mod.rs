@@ -1,39 +1,44 @@
-//! The answer of `jsf simulate`: a log simulated under one formula, or under two side by side, as
+//! `jsf simulate`: what is asked, and a log simulated under one formula, or under two side by side, as
 //! JSON, CSV and in the Standard Workload Format.
 
+mod simulated_log;
 #[cfg(feature = "command")]
-pub mod run;
+mod sweep;
 pub(crate) mod view;
 mod wait_tables;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
-use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use clap::{Arg, Args};
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::rank::{Consequence, OldNew, OnError};
-use jsf_openpbs::check::{Checked, Verdict};
-use jsf_simulate::MAX_JOBS;
-use jsf_simulate::{
-    ByKind, Difference, GoalState, Goals, GroupDifference, GroupStatistics, JudgedGoal, JudgedRun,
-    Observer, Shake, Statistics, Validation, WarmUp, Whole, Workload, WorkloadJob, WorkloadModel,
-    generate,
-};
-use jsf_site::{SimulatedQueue, SimulationOptions, Site, SiteError, StartingUsage, check_warm_up};
+use jsf_simulate::{Difference, MAX_JOBS, Shake, Validation, Workload, WorkloadJob};
+use jsf_site::{Role, SimulatedQueue, SimulationOptions, Site, SiteError, StartingUsage};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answers::{
-    Answer, AnswerError, CsvText, CsvWriter, Each, Format, GivenFormula, Warnings, guarded_names,
-    object,
+use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::{FormulaArgs, NO_NEW_FORMULA, NO_OLD_FORMULA, TwoFormulas, no_formula, read_formula},
+    messages::print_message,
+    outcome::{CliError, Outcome},
+    output::{AnswerArgs, CsvArgs, Output, formats},
+    page_file::ReportArgs,
+    progress::{on_all_cores, until_interrupted, watched},
+    site::{SiteArgs, argument_of_log, kept, readers_of_log, require_one_reader},
 };
-use crate::commands::simulate::view::{FailingJobs, is_fatal};
-use crate::questions::{LogOptions, Watch, number_within, read_goals, require_doubles, seed};
+use crate::commands::simulate::simulated_log::{
+    Compared, SimulatedLog, SimulatedSide, meets_goals,
+};
+use crate::commands::simulate::view::is_fatal;
+use crate::csv::{CsvText, CsvWriter, guarded_names};
+use crate::questions::formula::AskedFormula;
+use crate::questions::log::{LogOptions, Watch, log_counts};
+use crate::questions::values::{number_within, seed};
 use crate::view::document::Document;
-use crate::view::words::{printable, waiting_time};
+use crate::view::words::printable;
 
 /// The log, how it is run through time, and what is told of it.
 #[derive(Debug, Clone, Default, Deserialize, clap::Args)]
@@ -115,217 +120,276 @@ fn load(text: &str) -> Result<f64, String> {
     )
 }
 
-/// A log at a site, how it is run through time, and by what its waits are judged.
-#[derive(Debug)]
-pub struct SimulatedLog<'a> {
-    pub(crate) site: &'a Site,
-    pub(crate) question: &'a SimulateQuestion,
-    /// The jobs of the log.
-    pub workload: Workload,
-    /// The goals by which a simulation is judged.
-    pub(crate) goals: Option<Goals>,
-    /// How long after the first submission the jobs begin that are counted, in seconds.
-    pub(crate) warm_up: i64,
-    /// Whether that is the time in which usage that starts fresh decays once.
-    pub(crate) is_until_decay: bool,
-}
+/// `jsf simulate`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Jobs are submitted as in the log. After each submission and each end, one cycle of OpenPBS's scheduler runs under the site's \
+rules. Without a site the higher value of the formula comes first, then the earlier submission, then the lower id. \
+docs/simulation.md says what is modelled, how far to trust an interval, what --shake shows and how goals are judged; \
+docs/input.md has the formats of logs, and docs/commands.md the keys of the JSON.
 
-impl<'a> SimulatedLog<'a> {
-    /// Reads a log with what the formulas and the goals need, or generates one.
+The formula gets ncpus (the processors), walltime, eligible_time (the time since the submission, without that for which a limit or \
+the threshold stops it), the fair-share numbers, and the job's other resources where the log has them. queue_priority is that of \
+--queues. What the log does not have is 0, with a warning.
+
+With --old and --new, each difference of waits has an interval that contains it with a confidence of 95 %; a star (`significant` \
+in JSON) marks what is more than chance.
+
+Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under \
+--on-error fail, or a goal is missed, 2 usage error, or a file that cannot be read.
+
+Examples:
+  jsf simulate --old eligible_time --new ncpus --generate 900 --processors 64
+  jsf simulate --new 'fairshare_factor * 100 + eligible_time / 3600' \\
+      --site examples/site --workload examples/site/accounting.gz \\
+      --processors 256")]
+#[command(mut_args(of_simulation))]
+pub struct SimulateArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// Two formulas.
+    #[command(flatten, next_help_heading = "Two formulas")]
+    pub sides: TwoFormulas,
+    /// The log, and by what it is judged.
+    #[command(flatten, next_help_heading = None::<&str>)]
+    pub question: SimulateQuestion,
+    /// Fill values into the formula, a run each
     ///
-    /// # Errors
-    /// The log or the goals cannot be read, or the warm-up leaves no job.
-    pub fn read(
-        site: &'a Site,
-        question: &'a SimulateQuestion,
-        formulas: &[&Formula],
-        warnings: &mut Warnings,
-    ) -> Result<Self, AnswerError> {
-        if !question.anonymise {
-            warnings.add(site.warnings());
-        } else if !site.warnings().is_empty() {
-            warnings.add(["the warnings about the files of the site may contain names, which --anonymise hides"]);
-        }
-        let goals = question.goals.as_deref();
-        let (workload, goals) = match (question.generate, question.log.processors) {
-            (Some(jobs), Some(processors)) => {
-                require_doubles(site)?;
-                let goals = goals.map(|path| read_goals(path, site)).transpose()?;
-                (generated(question, jobs, processors.get()), goals)
-            }
-            _ => {
-                let mut rules = question.log.rules();
-                rules.anonymise = question.anonymise;
-                question.log.open(rules, site, formulas, goals, warnings)?
-            }
-        };
-        let given = question.log.warm_up_seconds();
-        let default = match given {
-            // nobody has to be told that the log is too short for a warm-up that was given
-            Some(_) => WarmUp::None,
-            None => site
-                .warm_up(&workload, &question.simulation())
-                .map_err(|error| without_names(question, error))?,
-        };
-        warnings.add(too_short(default));
-        let warm_up = given.unwrap_or(default.seconds());
-        check_warm_up(&workload, warm_up)?;
-        Ok(Self {
-            site,
-            question,
-            workload,
-            goals,
-            warm_up,
-            is_until_decay: matches!(default, WarmUp::UntilDecay(_)),
-        })
-    }
+    /// `a=1,2,5` or `a=1:10:4` (four values from 1 to 10) in the place of `{a}`; repeat the option
+    /// for several: every combination is simulated, and has a row
+    #[arg(long, value_name = "NAME=VALUES", value_parser = sweep::param, conflicts_with_all = ["old", "new", "old_file", "new_file", "report", "validate"])]
+    pub param: Vec<sweep::Param>,
+    /// Simulate N times more, with moved submissions
+    ///
+    /// By up to 30 s, and tell how far the results differ; two formulas are compared on the same
+    /// moves
+    #[arg(long, value_name = "N", value_parser = runs, hide_short_help = true)]
+    pub shake: Option<u64>,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// How the answer is written.
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+    /// How CSV is written.
+    #[command(flatten)]
+    pub csv: CsvArgs,
+    /// A page.
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
 
-    /// Runs the log, or another workload, through time.
-    pub(crate) fn simulate(
-        &self,
-        formula: &Formula,
-        workload: &Workload,
-        observer: &mut dyn Observer,
-    ) -> Result<SimulatedQueue, SiteError> {
-        let options = self.question.simulation();
-        let simulated = self.site.simulate(formula, workload, options, observer);
-        simulated.map_err(|error| without_names(self.question, error))
-    }
-
-    /// Simulates the log under a formula. `before` is what it is compared with: if that was ended,
-    /// this ends with as many jobs.
-    fn side(
-        &self,
-        given: GivenFormula,
-        before: Option<&SimulatedSide>,
-        warnings: &mut Warnings,
-        watch: &Watch<'_>,
-    ) -> Result<SimulatedSide, AnswerError> {
-        let workload = &self.workload;
-        let formula = given.parsed()?;
-        // the check knows no job of the log, and so no condition that all of them meet
-        let findings = self.site.lint(formula, workload);
-        let mut most = None;
-        if let Some(before) = before
-            && !before.simulated.schedule.is_complete
-        {
-            most = Some(before.started(workload));
+/// An argument of several commands as a simulation has it.
+#[cfg(feature = "command")]
+fn of_simulation(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "format" => argument.value_parser(formats(&[Format::Csv, Format::Swf])),
+        "old" => argument
+            .help("The formula before a change")
+            .long_help("The formula before a change [default: FORMULA, or the site's]"),
+        "new" => argument
+            .help("The formula after a change")
+            .long_help("The formula after a change [default: FORMULA, or the site's]"),
+        // a simulation takes no decimals, and no job is worth -1
+        "numbers" => argument.help(
+            "The numbers of the formula: openpbs, inputs as OpenPBS prints them and the value as float32; exact, doubles",
+        ),
+        "on_error" => argument.help(
+            "The value of a job whose evaluation fails: 0, 0 with exit code 1, or no value, so that the job ranks last",
+        ),
+        "queue" => argument.hide(true),
+        "workload" => argument
+            .required_unless_present("generate")
+            .conflicts_with("generate"),
+        // what is said of a log is not said of generated jobs
+        "cancelled" | "overrun" | "processors_of" | "from" | "to" => {
+            argument.conflicts_with("generate")
         }
-        let all = most.unwrap_or(workload.jobs().len());
-        let simulated = self.simulate(formula, workload, &mut |started| {
-            let is_to_go_on = watch(Some((started, all)));
-            match most {
-                Some(most) if started >= most => ControlFlow::Break(()),
-                Some(_) => ControlFlow::Continue(()),
-                None => is_to_go_on,
+        _ => argument_of_log(argument),
+    }
+}
+
+#[cfg(feature = "command")]
+fn runs(text: &str) -> Result<u64, String> {
+    number_within(text, 1..=u64::MAX, "a number of runs from 1 on, such as 20")
+}
+
+#[cfg(feature = "command")]
+impl SimulateArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let format = self.answer.format;
+        let is_document = format.is_document();
+        let OldNew { old, new } = self.sides.formulas();
+        let is_change = old.is_given() || new.is_given();
+        self.require_one_file()?;
+        if is_change && format == Format::Swf {
+            return Err(CliError::usage(
+                "--format swf writes one schedule: give one formula, without --old and --new",
+            ));
+        }
+        let question = SimulateQuestion {
+            usage: self.site.starting_usage(),
+            on_error: self.site.on_error,
+            rules: self.site.rules,
+            ..self.question.clone()
+        };
+        let site = self.open_site()?;
+        if !self.param.is_empty() {
+            return self.sweep(&site, &question, out);
+        }
+        let (old, given) = if is_change {
+            let OldNew { old, new } = self.read_formulas(&site)?;
+            (Some(old), new)
+        } else {
+            let source = read_formula(&self.formula, Some(&site))?;
+            (None, AskedFormula::new(source, site.numbers()))
+        };
+        let mut simulated = self.answer.answered("simulating", |warnings, progress| {
+            let watch = watched(progress);
+            let answer = SimulationAnswer::new(&site, given, old, &question, warnings, &watch)?;
+            // a document has them
+            if !is_document {
+                warnings.add(log_counts(&answer.log.workload));
+                warnings.add(answer.warnings());
             }
-        });
-        let simulated = simulated.map_err(|error| match error {
-            SiteError::NotArithmetic => given.unusable(findings.clone()),
-            error => {
-                // such as on a misspelled name, which no job of the log has
-                warnings.doubt(&findings);
-                error.into()
-            }
+            Ok(answer)
         })?;
-        let (statistics, goals) =
-            self.judged(&simulated, before.map_or(&[], |before| &before.goals));
-        let side = SimulatedSide {
-            statistics,
-            goals,
-            failing: FailingJobs::new(workload, &simulated.schedule.errors, self.question.on_error),
-            simulated,
-            findings,
-            given,
-            checked: OnceLock::new(),
-        };
-        if !side.simulated.schedule.is_complete {
-            warnings.add([format!(
-                "interrupted: the results are those of the {} of {} jobs that have started",
-                side.started(workload),
-                workload.jobs().len()
-            )]);
+        if !is_document {
+            show_sides(&simulated.answer);
         }
-        Ok(side)
+        simulated.answer.shake = self.shaken(&simulated.answer)?;
+        let mut files = self.sides.files();
+        files.extend(&self.formula.formula_file);
+        files.extend(&question.log.workload);
+        let output = Output {
+            csv_texts: self.csv.texts(),
+            page_file: self.report.page_file(vec![&site], files),
+            ..simulated
+        };
+        output.write(out)?;
+        Ok(Outcome::fine_if(output.answer.is_fine()))
     }
 
-    /// What a simulation of the log says of its jobs, and how it meets the goals; `before` are those
-    /// of the old side of a comparison.
-    fn judged(
-        &self,
-        simulated: &SimulatedQueue,
-        before: &[JudgedGoal],
-    ) -> (Statistics, Vec<JudgedGoal>) {
-        let workload = &self.workload;
-        let statistics = simulated.statistics(workload, self.warm_up);
-        let run = JudgedRun {
-            workload,
-            schedule: &simulated.schedule,
-            statistics: &statistics,
-        };
-        let goals = self
-            .goals
-            .iter()
-            .flat_map(|goals| goals.judge(&run, before));
-        let goals = goals.collect();
-        (statistics, goals)
+    /// Opens the site of a log, whose jobs are not those of its queue.
+    fn open_site(&self) -> Result<Site, CliError> {
+        if self.site.files.has(Role::Queue) {
+            return Err(CliError::usage(
+                "--queue has no effect in a simulation, whose jobs are those of --workload",
+            ));
+        }
+        let formula = kept(self.formula.file())?;
+        let site = self.site.open_for_log(formula);
+        let site = site.map_err(|error| match error {
+            CliError::Site(error) => without_names(&self.question, error).into(),
+            error => error,
+        })?;
+        let is_document = self.answer.format.is_document();
+        self.site.show(&site, is_document);
+        Ok(site)
     }
 
-    /// What becomes of a formula, with the findings about the jobs of the log. The queue of the site
-    /// shows crashes that no job of the log shows.
-    fn check(&self, side: &SimulatedSide) -> Option<Checked> {
-        let submitted = &side.given.submitted;
-        let mut checked = self.site.check(submitted).ok()?;
-        // a queue that cannot be read does not concern the log
-        if let Ok(Some(mut of_queue)) = self.site.check_with_queue(submitted)
-            && is_fatal(&of_queue)
-            && of_queue.verdict != Verdict::Refused
-        {
-            // these findings may name the entities of the queue
-            if self.question.anonymise {
-                of_queue.findings = checked.findings;
-            }
-            checked = of_queue;
+    /// Both formulas; the one that is not given is the formula of the command or the site's.
+    fn read_formulas(&self, site: &Site) -> Result<OldNew<AskedFormula>, CliError> {
+        let OldNew { old, new } = self.sides.formulas();
+        if old.is_given() && new.is_given() && self.formula.is_given() {
+            return Err(CliError::usage(
+                "give two formulas: a third one has no effect beside --old and --new",
+            ));
         }
-        for found in side
-            .given
-            .submitted
-            .in_source(side.findings.iter().cloned())
-        {
-            let mut known = checked.findings.iter();
-            if !known.any(|one| (one.code, one.span) == (found.code, found.span)) {
-                checked.findings.push(found);
+        let read = |given: &FormulaArgs| {
+            if given.is_given() {
+                read_formula(given, None)
+            } else {
+                read_formula(&self.formula, Some(site))
+            }
+        };
+        match (read(&old), read(&new)) {
+            (Err(CliError::Site(SiteError::Missing(_))), Ok(_)) => Err(no_formula(NO_OLD_FORMULA)),
+            (Ok(_), Err(CliError::Site(SiteError::Missing(_)))) => Err(no_formula(NO_NEW_FORMULA)),
+            (old, new) => {
+                let sources = OldNew::new(old?, new?);
+                Ok(sources.map(|source| AskedFormula::new(source, site.numbers())))
             }
         }
-        Some(checked)
+    }
+
+    /// Standard input can be only one of the files.
+    fn require_one_file(&self) -> Result<(), CliError> {
+        let OldNew { old, new } = self.sides.formulas();
+        let before = [
+            ("the formula", self.formula.file()),
+            ("--old", old.file()),
+            ("--new", new.file()),
+        ];
+        let mut after = readers_of_log(&self.question.log);
+        after.push(("--goals", self.question.goals.as_deref()));
+        require_one_reader(&before, &self.site, &after)
+    }
+
+    /// What moved submissions make of the means under a formula, or of their changes from one formula to
+    /// another, with the same moves for both; `None` if that is not asked for.
+    fn shaken(&self, answer: &SimulationAnswer<'_>) -> Result<Option<Shake>, CliError> {
+        let warm_up = answer.log.warm_up;
+        let runs = self.shake.map_or(0, |runs| runs as usize);
+        let runs = on_all_cores("shaking", runs, |index| {
+            // the same seeds for all formulas and in each call: what differs is not the moves
+            let workload = answer.log.workload.shaken(index as u64 + 1);
+            let mut sides = Vec::new();
+            for side in answer.sides() {
+                let Some(side) = simulate_again(answer, &workload, side)? else {
+                    return Ok(None);
+                };
+                sides.push(side);
+            }
+            Ok(match &sides[..] {
+                [old, new] => {
+                    let (old, new) = (&old.schedule, &new.schedule);
+                    let difference = Difference::new(&workload, old, new, warm_up);
+                    Some(difference.means().map(|(_, change)| change.difference()))
+                }
+                sides => sides.first().map(|side| {
+                    let summary = side.statistics(&workload, warm_up).summary;
+                    [
+                        summary.wait.mean,
+                        summary.wait_per_core_hour,
+                        summary.bounded_slowdown.mean,
+                    ]
+                }),
+            })
+        });
+        Ok(Shake::new(&runs?))
     }
 }
 
-fn generated(question: &SimulateQuestion, jobs: usize, processors: u32) -> Workload {
-    let SimulateQuestion { load, seed, .. } = *question;
-    let mut workload = generate(&WorkloadModel {
-        jobs,
-        processors,
-        load,
-        seed,
-        ..WorkloadModel::default()
-    });
-    if question.anonymise {
-        workload.anonymise();
+/// Draws the findings about the formulas, and says for which jobs they fail.
+#[cfg(feature = "command")]
+fn show_sides(answer: &SimulationAnswer<'_>) {
+    for side in answer.sides() {
+        side.given.draw(side.findings.iter().cloned());
     }
-    workload
+    let is_error = answer.log.question.on_error == OnError::Fail;
+    let kind = if is_error { "error" } else { "warning" };
+    for side in answer.sides().into_iter().rev() {
+        if let Some(clause) = answer.failing_clause(side) {
+            print_message(kind, clause);
+        }
+    }
 }
 
-/// The warning that the first waits are those of usage that has not decayed.
-fn too_short(warm_up: WarmUp) -> Option<String> {
-    let WarmUp::LogTooShort(period) = warm_up else {
-        return None;
-    };
-    Some(format!(
-        "usage starts fresh, and the log is too short to leave out the time until it decays ({}): with fair share, the first \
-         waits are those of equal usage",
-        waiting_time(period)
-    ))
+/// Simulates a workload once more, without messages; `None` after Ctrl-C.
+#[cfg(feature = "command")]
+fn simulate_again(
+    answer: &SimulationAnswer<'_>,
+    workload: &Workload,
+    side: &SimulatedSide,
+) -> Result<Option<SimulatedQueue>, CliError> {
+    let formula = side.given.parsed()?;
+    let simulated = answer
+        .log
+        .simulate(formula, workload, &mut |_| until_interrupted())?;
+    Ok(Some(simulated).filter(|simulated| simulated.schedule.is_complete))
 }
 
 /// An error about the files of a site. --anonymise shows that there is one alone.
@@ -336,43 +400,6 @@ pub(crate) fn without_names(question: &SimulateQuestion, error: SiteError) -> Si
             SiteError::Content(text.to_owned().into())
         }
         error => error,
-    }
-}
-
-/// Whether no goal is missed.
-pub(crate) fn meets_goals(goals: &[JudgedGoal]) -> bool {
-    goals.iter().all(|goal| goal.state != GoalState::Missed)
-}
-
-/// A log simulated under a formula.
-#[derive(Debug)]
-pub struct SimulatedSide {
-    pub(crate) given: GivenFormula,
-    /// When the jobs start, on which machine and by which rules, and the warnings about it.
-    pub simulated: SimulatedQueue,
-    /// The numbers of the jobs.
-    pub(crate) statistics: Statistics,
-    /// The goals, as the schedule meets them.
-    pub(crate) goals: Vec<JudgedGoal>,
-    /// The findings about the formula and the jobs of the log.
-    pub(crate) findings: Vec<Diagnostic>,
-    /// The jobs for which the formula fails, if there are any.
-    pub(crate) failing: Option<FailingJobs>,
-    /// Made when it is asked for: programs do without it.
-    checked: OnceLock<Option<Checked>>,
-}
-
-impl SimulatedSide {
-    /// How many jobs never start.
-    pub(crate) fn never_start(&self) -> usize {
-        self.simulated.schedule.never_start().count()
-    }
-
-    /// How many jobs have started.
-    fn started(&self, workload: &Workload) -> usize {
-        let jobs = 0..workload.jobs().len();
-        jobs.filter(|&job| self.simulated.schedule.start(job).is_some())
-            .count()
     }
 }
 
@@ -399,8 +426,8 @@ impl<'a> SimulationAnswer<'a> {
     /// or the log has no waits though they are to be compared.
     pub fn new(
         site: &'a Site,
-        given: GivenFormula,
-        old: Option<GivenFormula>,
+        given: AskedFormula,
+        old: Option<AskedFormula>,
         question: &'a SimulateQuestion,
         warnings: &mut Warnings,
         watch: &Watch<'_>,
@@ -452,12 +479,6 @@ impl<'a> SimulationAnswer<'a> {
         }
     }
 
-    /// What becomes of the formula of a side: with the queue of the site if it cannot work there,
-    /// else without jobs.
-    pub(crate) fn checked<'s>(&self, side: &'s SimulatedSide) -> Option<&'s Checked> {
-        side.checked.get_or_init(|| self.log.check(side)).as_ref()
-    }
-
     /// Whether the formulas work, the new one above all, and the goals are met.
     pub fn is_fine(&self) -> bool {
         let mut is_fine = meets_goals(&self.new.goals);
@@ -473,7 +494,7 @@ impl<'a> SimulationAnswer<'a> {
         // the old formula of a comparison may be the one that is mended
         let mut errors = self.new.simulated.schedule.errors.kinds();
         let crashes = errors.any(|(_, error)| error.consequence == Consequence::Crash);
-        let is_usable = match self.checked(&self.new) {
+        let is_usable = match self.log.checked(&self.new) {
             Some(checked) => !checked.has_errors() && !is_fatal(checked),
             None => true,
         };
@@ -665,7 +686,7 @@ impl Answer for SimulationAnswer<'_> {
 
     /// Writes the log with the simulated waits, or comma-separated values as in RFC 4180: a line for
     /// each job that starts, of two formulas in both.
-    fn write_as(&self, format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, format: Format, texts: CsvText, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Swf {
             return self.write_swf(out);
         }
@@ -673,7 +694,7 @@ impl Answer for SimulationAnswer<'_> {
             let header = "id,entity,queue,processors,submit,start,end,wait,warm_up";
             let mut csv = CsvWriter::new(header, out)?;
             for (_, job) in self.started(&self.new) {
-                let names = guarded_names([job.id, job.entity, job.queue], cells);
+                let names = guarded_names([job.id, job.entity, job.queue], texts);
                 let times = [job.submit, job.start, job.end, job.start - job.submit];
                 csv.write((names, job.processors, times, self.is_warm_up(job.submit)))?;
             }
@@ -688,7 +709,7 @@ impl Answer for SimulationAnswer<'_> {
             ) else {
                 continue;
             };
-            let names = guarded_names([job.id, job.entity, job.queue], cells);
+            let names = guarded_names([job.id, job.entity, job.queue], texts);
             let old_wait = job.start - job.submit;
             let new_wait = new_start - job.submit;
             let times = [
@@ -760,75 +781,3 @@ fn swf_numbers(names: &[Box<str>]) -> Vec<String> {
 /// The header of the comma-separated values.
 const CSV_HEADER: &str = "id,entity,queue,processors,submit,old_start,new_start,old_wait,new_wait,\
                           difference,old_end,new_end,warm_up";
-
-/// What differs between the sides, with the numbers that need both.
-#[derive(Debug, Serialize)]
-pub(crate) struct Compared {
-    /// What differs between the schedules.
-    #[serde(flatten)]
-    pub(crate) schedules: Difference,
-    utilisation: f64,
-    makespan: i64,
-    #[serde(flatten)]
-    pub(crate) classes: ByKind<Vec<ComparedGroup>>,
-    /// That of the intervals.
-    confidence: f64,
-}
-
-/// A group, and its waits under both formulas.
-#[derive(Debug, Serialize)]
-pub(crate) struct ComparedGroup {
-    #[serde(flatten)]
-    pub(crate) change: GroupDifference,
-    pub(crate) median_wait: OldNew<Whole>,
-    pub(crate) p95_wait: OldNew<Whole>,
-    pub(crate) within_hour: OldNew<f64>,
-}
-
-impl Compared {
-    fn new(log: &SimulatedLog<'_>, old: &SimulatedSide, new: &SimulatedSide) -> Self {
-        let (before, after) = (&old.simulated.schedule, &new.simulated.schedule);
-        let schedules = Difference::new(&log.workload, before, after, log.warm_up);
-        let (old, new) = (&old.statistics, &new.statistics);
-        let changes = schedules.classes.each_ref();
-        let old_groups = old.classes.each_ref();
-        let new_groups = new.classes.each_ref();
-        let classes = std::array::from_fn(|kind| {
-            compared_groups(changes[kind], old_groups[kind], new_groups[kind])
-        });
-        Self {
-            utilisation: new.summary.utilisation - old.summary.utilisation,
-            makespan: new.summary.makespan - old.summary.makespan,
-            classes: ByKind::from(classes),
-            // one minus the level of the interval of a `MeanChange`
-            confidence: 0.95,
-            schedules,
-        }
-    }
-}
-
-/// The groups that have jobs on both sides, each with its waits.
-fn compared_groups(
-    changes: &[GroupDifference],
-    old: &[GroupStatistics],
-    new: &[GroupStatistics],
-) -> Vec<ComparedGroup> {
-    let [old, new] = [old, new].map(by_name);
-    let mut compared = Vec::with_capacity(changes.len());
-    for change in changes {
-        let name = &*change.name;
-        if let (Some(old), Some(new)) = (old.get(name), new.get(name)) {
-            compared.push(ComparedGroup {
-                change: change.clone(),
-                median_wait: OldNew::new(old.wait.median, new.wait.median).map(Whole),
-                p95_wait: OldNew::new(old.wait.p95, new.wait.p95).map(Whole),
-                within_hour: OldNew::new(old.within_hour, new.within_hour),
-            });
-        }
-    }
-    compared
-}
-
-fn by_name(groups: &[GroupStatistics]) -> HashMap<&str, &GroupStatistics> {
-    groups.iter().map(|group| (&*group.name, group)).collect()
-}

@@ -18,16 +18,18 @@ use jsf_simulate::{
 };
 use jsf_site::{PolicyName, SimulatedQueue};
 
-use crate::answers::GivenFormula;
+use crate::commands::simulate::SimulationAnswer;
+use crate::commands::simulate::simulated_log::SimulatedSide;
 use crate::commands::simulate::wait_tables::{
     all_jobs_section, class_sections, difference_sections, jobs_section, periods_section,
     shares_section, start_values_section,
 };
-use crate::commands::simulate::{SimulatedSide, SimulationAnswer};
-use crate::questions::left_out_and_assumed;
+use crate::questions::formula::AskedFormula;
+use crate::questions::log::left_out_and_assumed;
 use crate::view::document::{Document, Fact, Section};
+use crate::view::facts::{facts_of, without_most, without_words};
 use crate::view::findings::{brief_findings, drawn_findings_of_sides, verdict_sentence};
-use crate::view::sections::{facts_of, goals_section, unmet, without_most, without_words};
+use crate::view::goals::{goals_section, unmet};
 use crate::view::words::{
     capitalised, count, duration, first_few, first_few_quoted, grouped_count, grouped_number,
     part_of_jobs, percent, rough_duration, signed_rough_duration, signed_significant, significant,
@@ -43,10 +45,13 @@ impl SimulationAnswer<'_> {
     pub(crate) fn shown(&self) -> Document<'_> {
         let (sides, first) = (self.sides(), self.first());
         let have_waits = sides.iter().all(|side| self.has_waits(side));
-        let formulas = OldNew::new(&first.given, &self.new.given).map(GivenFormula::text);
+        let formulas = OldNew::new(&first.given, &self.new.given).map(AskedFormula::text);
         let mut sections = vec![Section::formulas(formulas.old, formulas.new)];
-        if let Some(checked) = self.checked(&self.new) {
-            let old = self.change.as_ref().and_then(|(old, _)| self.checked(old));
+        if let Some(checked) = self.log.checked(&self.new) {
+            let old = self
+                .change
+                .as_ref()
+                .and_then(|(old, _)| self.log.checked(old));
             sections.extend(brief_findings(checked, old));
         }
         let mut warnings = self.warnings();
@@ -61,7 +66,8 @@ impl SimulationAnswer<'_> {
         let mut checked = Vec::new();
         for side in &sides {
             checked.extend(
-                self.checked(side)
+                self.log
+                    .checked(side)
                     .map(|checked| (&side.given.source, checked)),
             );
         }
@@ -114,7 +120,7 @@ impl SimulationAnswer<'_> {
     /// with, or that fails for all jobs, leaves them in the order of their submission.
     fn has_waits(&self, side: &SimulatedSide) -> bool {
         let fails_for_all = matches!(&side.failing, Some(failing) if failing.are_all);
-        !fails_for_all && !self.checked(side).is_some_and(is_fatal)
+        !fails_for_all && !self.log.checked(side).is_some_and(is_fatal)
     }
 
     /// The warnings about the simulations, those that only one of two has after what its formula is
@@ -275,7 +281,7 @@ impl SimulationAnswer<'_> {
     /// The verdict on a formula that the scheduler cannot work with; `None` for one that works for
     /// some jobs.
     fn fatal_verdict(&self, side: &SimulatedSide) -> Option<String> {
-        let checked = self.checked(side).filter(|checked| is_fatal(checked))?;
+        let checked = self.log.checked(side).filter(|checked| is_fatal(checked))?;
         verdict_sentence(checked, self.name(side))
     }
 
@@ -294,7 +300,11 @@ impl SimulationAnswer<'_> {
         {
             sentences.push(capitalised(&format!("{clause}.")));
         }
-        let mut findings = self.checked(side).into_iter().flat_map(|one| &one.findings);
+        let mut findings = self
+            .log
+            .checked(side)
+            .into_iter()
+            .flat_map(|one| &one.findings);
         if findings.any(|found| found.code == Code::ConstantValue) {
             sentences.push(capitalised(&format!(
                 "{formula} orders nothing: this is the order of submission."

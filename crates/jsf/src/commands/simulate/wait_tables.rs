@@ -11,15 +11,12 @@ use jsf_simulate::{
     Whole,
 };
 
+use crate::commands::simulate::simulated_log::{Compared, ComparedGroup, SimulatedSide};
 use crate::commands::simulate::view::interval_in_words;
-use crate::commands::simulate::{
-    Compared, ComparedGroup, JobLine, SimulatedSide, SimulationAnswer,
-};
-use crate::view::charts;
-use crate::view::charts::{Axis, Plot, SIDES_LEGEND, StepLine};
-use crate::view::document::{
-    Cell, Chart, Column, Legend, RowLimit, Section, Table, cells, star, text_of,
-};
+use crate::commands::simulate::{JobLine, SimulationAnswer};
+use crate::view::charts::{self, Axis, Plot, SIDES_LEGEND, StepLine};
+use crate::view::document::terminal::text_of;
+use crate::view::document::{Cell, Chart, Column, Legend, RowLimit, Section, Table, cells, star};
 use crate::view::words::{
     grouped_number, percent, signed_duration, signed_points, signed_rough_duration,
     signed_significant, significant, waiting_time,

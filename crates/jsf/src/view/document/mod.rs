@@ -2,8 +2,8 @@
 //! or as a page.
 //!
 //! In: sentences, facts, charts, and tables of typed cells, whose types decide how they are written
-//! in every format. Out: text, by [`TerminalStyle`], [`write_markdown`] and [`write_page`]. In
-//! sentences, back-ticks mark names.
+//! in every format. Out: text, by [`terminal`], [`markdown`] and [`page`]. In sentences, back-ticks
+//! mark names.
 
 use std::borrow::Cow;
 use std::iter;
@@ -17,19 +17,9 @@ use crate::view::words::{
     duration, grouped, percent, signed_duration, signed_significant, significant,
 };
 
-mod markdown;
-mod page;
-mod terminal;
-
-pub use crate::view::document::markdown::write_markdown;
-#[cfg(test)]
-pub(crate) use crate::view::document::page::tests::content_hash;
-pub use crate::view::document::page::{GENERATOR, write_page};
-pub(crate) use crate::view::document::page::{
-    SCRIPT, STYLE, base64, page_facts, page_sections, sentence_pieces, write_template,
-};
-pub use crate::view::document::terminal::TerminalStyle;
-pub(crate) use crate::view::document::terminal::{text_of, wrapped};
+pub mod markdown;
+pub mod page;
+pub mod terminal;
 
 /// The result of a command for people.
 pub struct Document<'a> {
@@ -443,6 +433,37 @@ enum Tone {
     Neutral,
     Better,
     Worse,
+}
+
+/// The deepest level that is drawn: else the lines of a chain of nodes take the square of its
+/// length.
+pub(crate) const MAX_LEVELS: usize = 40;
+
+/// The lines before the name of each node, from the depths of the nodes in depth-first order.
+/// Deeper nodes than those of the last level are drawn on that level.
+pub(crate) fn branches(depths: &[usize]) -> Vec<String> {
+    // whether a later node continues the line of a level
+    let mut continues = [false; MAX_LEVELS + 1];
+    let mut branches = Vec::with_capacity(depths.len());
+    // from the end, since a line goes on only if a later node is on its level
+    for depth in depths.iter().rev() {
+        let level = (*depth).min(MAX_LEVELS);
+        let mut lines: String = (1..level)
+            .map(|above| if continues[above] { "│  " } else { "   " })
+            .collect();
+        if level > 0 {
+            lines.push_str(if continues[level] {
+                "├─ "
+            } else {
+                "└─ "
+            });
+        }
+        branches.push(lines);
+        continues[level] = true;
+        continues[level + 1..].fill(false);
+    }
+    branches.reverse();
+    branches
 }
 
 impl<'a> Table<'a> {

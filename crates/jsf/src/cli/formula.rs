@@ -1,20 +1,20 @@
-//! The arguments that several commands take, and the formula that they give: read from them, a file or
-//! the site, and what is said of it.
+//! The formula of a command line, and the queue that it ranks: the options for it, its text, read from
+//! them, a file or the site, and what is said of it.
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_site::{FormulaText, Site, SiteError, is_stdin};
+use jsf_site::{FormulaText, Site, SiteError};
 
-use crate::answers::{CsvText, Format, GivenFormula};
+use crate::answers::Format;
 use crate::cli::messages::{draw, draw_all, print_message, warn};
-use crate::cli::output::{CliError, Outcome, PageFile};
+use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::site::{STDIN, SiteArgs, threshold};
+use crate::questions::formula::AskedFormula;
 use crate::view::words::printable_lines;
 
 /// The source of the formula.
@@ -65,22 +65,6 @@ impl Default for FormulaOptions {
     }
 }
 
-impl QueueArgs {
-    /// Opens the site, says what was found there, and reads the formula.
-    pub(crate) fn open(&self, format: Format) -> Result<(Site, GivenFormula), CliError> {
-        let site = self.open_site()?;
-        self.site.show(&site, format.is_document());
-        let source = read_formula(&self.formula, Some(&site))?;
-        let given = GivenFormula::new(source, site.numbers());
-        Ok((site, given))
-    }
-
-    /// Opens the site.
-    pub(crate) fn open_site(&self) -> Result<Site, CliError> {
-        self.site.open(self.formula.file(), self.threshold)
-    }
-}
-
 impl FormulaArgs {
     /// The formula of two options.
     pub(crate) fn new(
@@ -107,6 +91,34 @@ impl FormulaArgs {
             Some(_) => None,
             None => self.formula_file.as_deref(),
         }
+    }
+}
+
+/// A queue, and the formula that ranks it.
+#[derive(Debug, Args)]
+pub struct QueueArgs {
+    /// The formula.
+    #[command(flatten)]
+    pub formula: FormulaArgs,
+    /// The site.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Use X as the job_sort_formula_threshold
+    ///
+    /// It replaces the server's: a job whose value is at most X does not run
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
+    pub threshold: Option<f64>,
+}
+
+impl QueueArgs {
+    /// Opens the site, says what was found there, and reads the formula.
+    pub(crate) fn open(&self, format: Format) -> Result<(Site, AskedFormula), CliError> {
+        open_with_formula(&self.site, &self.formula, self.threshold, format)
+    }
+
+    /// Opens the site.
+    pub(crate) fn open_site(&self) -> Result<Site, CliError> {
+        self.site.open(self.formula.file(), self.threshold)
     }
 }
 
@@ -148,121 +160,27 @@ impl TwoFormulas {
     }
 }
 
-/// A queue, and the formula that ranks it.
-#[derive(Debug, Args)]
-pub struct QueueArgs {
-    /// The formula.
-    #[command(flatten)]
-    pub formula: FormulaArgs,
-    /// The site.
-    #[command(flatten)]
-    pub site: SiteArgs,
-    /// Use X as the job_sort_formula_threshold
-    ///
-    /// It replaces the server's: a job whose value is at most X does not run
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = threshold)]
-    pub threshold: Option<f64>,
+pub(crate) const NO_OLD_FORMULA: &str = "no formula to compare --new with: give --old FORMULA";
+pub(crate) const NO_NEW_FORMULA: &str = "no formula to compare --old with: give --new FORMULA";
+
+/// The error that one of two formulas is missing, which `given` says.
+pub(crate) fn no_formula(given: &str) -> CliError {
+    let in_force = "the one in force with --server FILE, --sched-priv DIR or --site PATH";
+    SiteError::Missing(format!("{given}, or {in_force}").into()).into()
 }
 
-/// How much is shown to people.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct TextArgs {
-    /// Show everything instead of one screen
-    ///
-    /// A terminal gets one screen (at most 24 lines, or the environment variable JSF_LINES); a file
-    /// or a pipe gets all rows
-    #[arg(long)]
-    pub full: bool,
-    /// Show all columns in full
-    ///
-    /// However wide the terminal is
-    #[arg(long)]
-    pub wide: bool,
-}
-
-/// How an answer is written that people and programs read.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct AnswerArgs {
-    /// How much is shown to people.
-    #[command(flatten)]
-    pub text: TextArgs,
-    /// The output format
-    #[arg(long, value_parser = formats(&[]), default_value = "human")]
-    pub format: Format,
-}
-
-/// A page beside the answer.
-#[derive(Debug, Args)]
-pub struct ReportArgs {
-    /// Also write the result as a page
-    ///
-    /// The page is for a browser, with charts
-    #[arg(id = "report", long, value_name = "FILE", value_parser = page_path())]
-    path: Option<PathBuf>,
-}
-
-impl ReportArgs {
-    /// Whether a page is asked for.
-    pub(crate) fn is_given(&self) -> bool {
-        self.path.is_some()
-    }
-
-    /// The file for the page, if there is one. It is no file of the sites, and none of `read_files`,
-    /// which the command reads.
-    pub(crate) fn page_file<'a>(
-        &'a self,
-        sites: Vec<&'a Site>,
-        read_files: Vec<&'a PathBuf>,
-    ) -> Option<PageFile<'a>> {
-        Some(PageFile {
-            path: self.path.as_deref()?,
-            sites,
-            read_files,
-        })
-    }
-}
-
-/// How CSV is written.
-#[derive(Debug, Args)]
-pub struct CsvArgs {
-    /// Guard the cells of CSV for a spreadsheet
-    ///
-    /// With --format csv, write a ' before each text, or part of a text after a separator such as ;,
-    /// that begins with =, +, - or @, so that no spreadsheet computes it
-    #[arg(long)]
-    csv_safe: bool,
-}
-
-impl CsvArgs {
-    /// How cells are written.
-    pub(crate) fn cells(&self) -> CsvText {
-        if self.csv_safe {
-            CsvText::Guarded
-        } else {
-            CsvText::Plain
-        }
-    }
-}
-
-/// Parses one of the formats that every answer has, or of these. The parser that clap derives would
-/// offer all of them in the help and in completions.
-pub(crate) fn formats(others: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    let of_all = [Format::Human, Format::Markdown, Format::Json];
-    let offered = of_all.iter().chain(others);
-    PossibleValuesParser::new(offered.filter_map(ValueEnum::to_possible_value))
-        .try_map(|name| Format::from_str(&name, false))
-}
-
-/// Parses the name of the file for a page. Standard output has the results.
-fn page_path() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| {
-        if is_stdin(&path) {
-            return Err(
-                "expected the name of a file: standard output has the results of the command",
-            );
-        }
-        Ok(path)
-    })
+/// Opens a site, says what was found there, and reads the formula.
+pub(crate) fn open_with_formula(
+    given: &SiteArgs,
+    formula: &FormulaArgs,
+    threshold: Option<f64>,
+    format: Format,
+) -> Result<(Site, AskedFormula), CliError> {
+    let site = given.open(formula.file(), threshold)?;
+    given.show(&site, format.is_document());
+    let source = read_formula(formula, Some(&site))?;
+    let given = AskedFormula::new(source, site.numbers());
+    Ok((site, given))
 }
 
 /// Takes the formula from the argument or the file, else from the site; `-` is standard input. Draws
@@ -335,7 +253,7 @@ pub(crate) fn read_source(
     }
 }
 
-impl GivenFormula {
+impl AskedFormula {
     /// Draws findings on the parsed formula under the text that was submitted.
     pub(crate) fn draw(&self, findings: impl IntoIterator<Item = Diagnostic>) {
         draw_all(&self.source, &self.submitted.in_source(findings));
@@ -344,7 +262,7 @@ impl GivenFormula {
 
 /// Checks the formula of a command that does not rank with it: draws the errors with which it
 /// cannot work, and warns of the jobs for which it fails.
-pub(crate) fn check_and_report(site: &Site, given: &GivenFormula) -> Result<Outcome, CliError> {
+pub(crate) fn check_and_report(site: &Site, given: &AskedFormula) -> Result<Outcome, CliError> {
     let checked = site.check(&given.submitted)?;
     draw_all(&given.source, checked.errors_for_all_jobs());
     if checked.errors_for_all_jobs().next().is_some() {

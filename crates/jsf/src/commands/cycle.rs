@@ -1,12 +1,12 @@
 //! `jsf cycle`: who starts in a scheduling cycle, who is promised a start and when, and why each
 //! other job waits.
 
-#[cfg(feature = "command")]
-pub mod run;
-
 use std::collections::HashSet;
+use std::io::Write;
 use std::num::NonZeroU32;
+use std::sync::OnceLock;
 
+use clap::Args;
 use job_sort_formula::jobs::JobState;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::job_attributes::array_and_index;
@@ -14,20 +14,115 @@ use jsf_openpbs::times::Time;
 use jsf_site::{CycleRequest, CycledQueue, RankedQueue, ReservedJob, Site, WaitingJob};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, object};
-use crate::commands::rank::all_rows;
-use crate::questions::{
-    JobFilter, NO_MATCH, NamedEntities, NamedJobs, processors, selected_rows, unknown_jobs_error,
+use crate::answers::{Answer, AnswerError, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::{QueueArgs, read_formula},
+    outcome::{CliError, Outcome},
+    output::AnswerArgs,
 };
+use crate::commands::rank::all_rows;
+use crate::questions::formula::AskedFormula;
+use crate::questions::named_jobs::{
+    JobFilter, NO_MATCH, NamedEntities, NamedJobs, selected_rows, unknown_jobs_error,
+};
+use crate::questions::values::processors;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
+use crate::view::facts::{facts_of, without_most, without_words};
 use crate::view::findings::{brief_findings, drawn_findings, has_effect, verdict_sentence};
-use crate::view::sections::{facts_of, without_most, without_words};
 use crate::view::words::{count, duration, moment};
 
+/// Which jobs of the cycle are shown, and on which machine it runs.
+#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct CycleQuestion {
+    /// The jobs.
+    #[serde(flatten)]
+    #[command(flatten)]
+    pub(crate) jobs: NamedJobs,
+    /// Whose jobs are shown.
+    #[serde(flatten)]
+    #[command(flatten)]
+    pub(crate) entities: NamedEntities,
+    /// The number of processors, instead of the nodes
+    ///
+    /// No job waits for anything else then, such as memory and GPUs: a warning names it.
+    #[arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true)]
+    pub(crate) processors: Option<NonZeroU32>,
+    /// The moment of the cycle, if it is given.
+    #[serde(skip)]
+    #[arg(skip)]
+    pub(crate) at: Option<Time>,
+}
+
+/// `jsf cycle`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The cycle is that of OpenPBS 23.06, by the site's sched_config, the attributes of the server, of queues, arrays and the \
+scheduler, its holidays and dedicated_time. Chunks are placed on hosts that have the host, vnode, booleans and strings that \
+they ask for. Running jobs end at their stime plus their walltime. Reservations hold their nodes (--reservations). With \
+preemptive_sched, running jobs of a lower level of preempt_prio give way by preempt_order, the latest start first. What the \
+cycle does without, such as checkpoints, is named. A running subjob that `qstat -f` does not list without `-t` holds what its \
+array asks for.
+
+With strict_ordering, the first backfill_depth jobs that do not start are promised a start, at which they start at the \
+latest if walltimes hold. With one --job that neither starts nor is promised a start, jsf runs the cycles at the ends of the running \
+jobs until it starts, without further submissions.
+
+accrue_type in JSON: 0 not yet known, 1 not eligible (eligible_time stands still), 2 eligible, 3 running.
+
+Examples:
+  jsf cycle --site examples/site
+  jsf cycle --site examples/site --job 184208
+  jsf cycle eligible_time --site examples/site --format json",
+mut_arg("job", |job| job.help("Show this job only: when will it start?")))]
+pub struct CycleArgs {
+    /// The queue and the formula.
+    #[command(flatten)]
+    queue: QueueArgs,
+    /// The jobs that are shown, and the machine.
+    #[command(flatten)]
+    question: CycleQuestion,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+#[cfg(feature = "command")]
+impl CycleArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let QueueArgs {
+            formula,
+            site: given_site,
+            ..
+        } = &self.queue;
+        let site = self.queue.open_site()?;
+        given_site.show(&site, self.answer.format.is_document());
+        let mut given = None;
+        // a scheduler without a formula has cycles too
+        if formula.is_given() || site.formula_text().is_ok() {
+            let source = read_formula(formula, Some(&site))?;
+            given = Some(AskedFormula::new(source, site.numbers()));
+        }
+        let question = CycleQuestion {
+            at: given_site.at,
+            ..self.question.clone()
+        };
+        let cycle = self.answer.answered("running the cycle", |warnings, _| {
+            CycleAnswer::new(&site, given, &question, warnings)
+        })?;
+        cycle.write_ranking(given_site.on_error, out)
+    }
+}
+
 /// A cycle, and what is shown of it.
-pub struct CycleAnswer {
-    /// The formula and what becomes of it; `None` if the scheduler has none.
-    formula: Option<(GivenFormula, Checked)>,
+pub struct CycleAnswer<'a> {
+    site: &'a Site,
+    /// The formula; `None` if the scheduler has none.
+    given: Option<AskedFormula>,
+    /// What becomes of the formula, made when it is asked for: programs do without it.
+    checked: OnceLock<Checked>,
     /// The cycle.
     pub cycle: CycledQueue,
     /// The jobs that are asked for; empty: all. JSON has all jobs.
@@ -36,15 +131,15 @@ pub struct CycleAnswer {
     entities: Vec<String>,
 }
 
-impl CycleAnswer {
+impl<'a> CycleAnswer<'a> {
     /// Runs a cycle with the queue of a site.
     ///
     /// # Errors
     /// The jobs or the nodes cannot be read, the formula is not arithmetic, or none of the jobs and
     /// entities exists.
     pub fn new(
-        site: &Site,
-        given: Option<GivenFormula>,
+        site: &'a Site,
+        given: Option<AskedFormula>,
         question: &CycleQuestion,
         warnings: &mut Warnings,
     ) -> Result<Self, AnswerError> {
@@ -88,13 +183,10 @@ impl CycleAnswer {
                 cycle.retain_rows(&HashSet::new());
             }
         }
-        let mut formula = None;
-        if let Some(given) = given {
-            let checked = site.check_ranked(&given.submitted, &cycle.ranked);
-            formula = Some((given, checked));
-        }
         Ok(Self {
-            formula,
+            site,
+            given,
+            checked: OnceLock::new(),
             jobs: cycle.asked.clone(),
             entities,
             cycle,
@@ -103,14 +195,17 @@ impl CycleAnswer {
 
     /// What becomes of the formula, if there is one.
     fn checked(&self) -> Option<&Checked> {
-        self.formula.as_ref().map(|(_, checked)| checked)
+        let submitted = &self.given.as_ref()?.submitted;
+        let ranked = &self.cycle.ranked;
+        let check = || self.site.check_ranked(submitted, ranked);
+        Some(self.checked.get_or_init(check))
     }
 }
 
-impl Serialize for CycleAnswer {
+impl Serialize for CycleAnswer<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let answer = object! {
-            formula: self.formula.as_ref().map(|(given, _)| given.text()),
+            formula: self.given.as_ref().map(AskedFormula::text),
             #[serde(flatten)]
             cycle: &self.cycle,
         };
@@ -118,13 +213,11 @@ impl Serialize for CycleAnswer {
     }
 }
 
-impl Answer for CycleAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+impl Answer for CycleAnswer<'_> {
+    fn rankings(&self) -> Vec<(&AskedFormula, &RankedQueue)> {
         // without a formula nothing fails
-        match &self.formula {
-            Some((given, _)) => vec![(given, &self.cycle.ranked)],
-            None => Vec::new(),
-        }
+        let given = self.given.iter();
+        given.map(|given| (given, &self.cycle.ranked)).collect()
     }
 
     fn shows_findings(&self) -> bool {
@@ -134,7 +227,7 @@ impl Answer for CycleAnswer {
     fn document(&self) -> Document<'_> {
         let cycle = &self.cycle;
         let mut facts = Vec::new();
-        if let Some((given, _)) = &self.formula {
+        if let Some(given) = &self.given {
             facts.push(Fact::new("formula", given.text().trim_end()));
         }
         facts.push(Fact::new("at", moment(cycle.at)));
@@ -152,7 +245,9 @@ impl Answer for CycleAnswer {
         // without an effect, the cycle is not that of a scheduler that runs on
         let has_effect = has_effect(self.checked());
         let mut sections = Vec::new();
-        if let Some((given, checked)) = &self.formula {
+        if let Some(given) = &self.given
+            && let Some(checked) = self.checked()
+        {
             let is_of_all = self.jobs.is_empty();
             // the screen is for what the cycle does
             if checked.errors_for_all_jobs().next().is_some() || is_of_all && !has_effect {
@@ -185,7 +280,7 @@ impl Answer for CycleAnswer {
 /// The most entities or jobs that the headline names.
 const MAX_NAMED: usize = 3;
 
-impl CycleAnswer {
+impl CycleAnswer<'_> {
     fn is_shown(&self, id: &str) -> bool {
         let mut jobs = self.jobs.iter();
         self.jobs.is_empty() || jobs.any(|job| job == id || is_subjob_of(id, job))
@@ -397,27 +492,4 @@ fn duration_of(seconds: i64) -> String {
 /// Whether an id is that of a subjob of an array: `12[3].vm` of `12[].vm`.
 fn is_subjob_of(id: &str, array: &str) -> bool {
     array_and_index(id).is_some_and(|(of, _)| of == array)
-}
-
-/// Which jobs of the cycle are shown, and on which machine it runs.
-#[derive(Debug, Clone, Default, Deserialize, clap::Args)]
-#[serde(default, deny_unknown_fields)]
-pub struct CycleQuestion {
-    /// The jobs.
-    #[serde(flatten)]
-    #[command(flatten)]
-    pub(crate) jobs: NamedJobs,
-    /// Whose jobs are shown.
-    #[serde(flatten)]
-    #[command(flatten)]
-    pub(crate) entities: NamedEntities,
-    /// The number of processors, instead of the nodes
-    ///
-    /// No job waits for anything else then, such as memory and GPUs: a warning names it.
-    #[arg(long, value_name = "N", value_parser = processors, allow_negative_numbers = true)]
-    pub(crate) processors: Option<NonZeroU32>,
-    /// The moment of the cycle, if it is given.
-    #[serde(skip)]
-    #[arg(skip)]
-    pub(crate) at: Option<Time>,
 }

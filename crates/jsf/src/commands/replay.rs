@@ -1,23 +1,90 @@
 //! `jsf replay`: the values in a scheduler's log against those that are computed for a queue.
 
-#[cfg(feature = "command")]
-pub mod run;
+use std::io::Write;
+use std::path::PathBuf;
 
+use clap::Args;
 use job_sort_formula::PythonVersion;
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_openpbs::log_comparison::{Cause, CauseKind, Difference, NotCaptured, Replay};
 use jsf_site::{FileSource, Site};
 use serde::{Serialize, Serializer};
 
-use crate::answers::{Answer, AnswerError, GivenFormula, Warnings, object};
+use crate::answers::{Answer, AnswerError, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::{FormulaArgs, check_and_report, open_with_formula},
+    outcome::{CliError, Outcome},
+    output::AnswerArgs,
+    site::{SiteArgs, require_one_reader},
+};
+use crate::questions::formula::AskedFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
+
+/// `jsf replay`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Lines such as `…;pbs_sched;Job;12.vm;Formula Evaluation = 0.8843` have the value that the scheduler computed for a job. Its \
+digits are compared with those that OpenPBS would log for the value of this job of --queue. For the differences of a cycle, \
+jsf tries three explanations: another formula of the site's files, or of the server's log in LOG; another eligible_time, because \
+the queue was captured at another moment; usage that has decayed more or less often. Each must give more than half of the \
+differing values.
+
+Exit code 1: a difference is unexplained, or no job of the log is in the queue.
+
+Examples:
+  jsf replay examples/site/sched.log --sched-priv examples/site/sched_priv \\
+      --queue examples/site/qstat.json
+  jsf replay examples/site/sched.log --site examples/site
+  jsf replay examples/site/sched.log --site examples/site --format json")]
+pub struct ReplayArgs {
+    /// The log of pbs_sched; - is standard input
+    ///
+    /// Plain or compressed (.gz, .zst)
+    #[arg(value_name = "LOG")]
+    log: PathBuf,
+    /// The formula.
+    #[command(flatten)]
+    formula: FormulaArgs,
+    /// The site.
+    #[command(flatten)]
+    site: SiteArgs,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+}
+
+#[cfg(feature = "command")]
+impl ReplayArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let formula = ("the formula", self.formula.file());
+        let log = ("the log", Some(&*self.log));
+        require_one_reader(&[], &self.site, &[formula, log])?;
+        let (site, given) = open_with_formula(&self.site, &self.formula, None, self.answer.format)?;
+        given.parsed()?;
+        let outcome = check_and_report(&site, &given)?;
+        let log = FileSource::from(&*self.log);
+        let output = self
+            .answer
+            .answered("comparing the values", |warnings, _| {
+                ReplayAnswer::new(&site, given, log, warnings)
+            })?;
+        output.write(out)?;
+        let replay = &output.answer.replay;
+        if replay.unexplained > 0 || replay.is_empty() {
+            return Ok(Outcome::Findings);
+        }
+        Ok(outcome)
+    }
+}
 
 /// The values in a log against those of a formula.
 #[derive(Debug)]
 pub struct ReplayAnswer {
     /// The formula.
-    pub given: GivenFormula,
+    pub given: AskedFormula,
     /// The version of Python that computes it.
     python: PythonVersion,
     /// The same with what says so, for people.
@@ -33,7 +100,7 @@ impl ReplayAnswer {
     /// The log or the jobs cannot be read, or the formula is not arithmetic.
     pub fn new(
         site: &Site,
-        given: GivenFormula,
+        given: AskedFormula,
         log: FileSource,
         warnings: &mut Warnings,
     ) -> Result<Self, AnswerError> {

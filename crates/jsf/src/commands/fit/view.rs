@@ -1,6 +1,6 @@
-//! Constants that meet goals on a log, for people: the advice, the goals on the days that were
-//! searched and on those that were not, what else was tried, who pays, and charts of goals against
-//! their limits and of how well each constant does.
+//! What people see of a fit. Of wishes: how many are met, and by which constants. Of goals on a log:
+//! the advice, the goals on the days that were searched and on those that were not, what else was
+//! tried, who pays, and charts of goals against their limits and of how well each constant does.
 
 use std::iter;
 
@@ -9,13 +9,16 @@ use jsf_fit::FittedConstant;
 use jsf_fit::goals::{
     FittedGoal, FittedObjective, GoalFit, HeldOut, HeldOutFormula, Reason, Recommendation,
 };
+use jsf_fit::wishes::WishFit;
 use jsf_simulate::{MeanChange, Measure};
 
-use crate::commands::fit::{FitAnswer, FormulaToSet};
+use crate::commands::fit::{Fit, FitAnswer, FormulaToSet};
 use crate::commands::simulate::view::{DOUBT, effect, interval_in_brackets, validation_fact};
 use crate::view::charts::{self, Intervals, Row, place_between};
-use crate::view::document::{Cell, Chart, Column, Fact, Legend, RowLimit, Section, Table, cells};
-use crate::view::sections::{state_in_words, value_in_words};
+use crate::view::document::{
+    Cell, Chart, Column, Document, Fact, Legend, RowLimit, Section, Table, cells,
+};
+use crate::view::goals::{state_in_words, value_in_words};
 use crate::view::words::{
     count, quoted_and_list, signed_points, signed_rough_duration, signed_significant, significant,
 };
@@ -23,8 +26,87 @@ use crate::view::words::{
 /// The most groups of a chart.
 const MAX_GROUPS: usize = 20;
 
+impl FitAnswer {
+    /// What people see of it.
+    pub(super) fn shown(&self) -> Document<'_> {
+        let (headline, facts, sections) = match &self.fit {
+            Fit::Wishes(fit) => wishes_view(self, fit),
+            Fit::Goals(fit) => goals_view(self, fit),
+        };
+        Document {
+            command: "jsf fit",
+            title: "Weights for a job_sort_formula".to_owned(),
+            headline,
+            facts,
+            sections,
+            read_on: "jsf compare --new F --site DIR",
+        }
+    }
+}
+
+/// The headline, the facts and the sections of constants that meet wishes.
+fn wishes_view<'a>(
+    answer: &'a FitAnswer,
+    fit: &'a WishFit,
+) -> (String, Vec<Fact>, Vec<Section<'a>>) {
+    let search = format!("a search (seed {}, {} rankings)", fit.seed, fit.evaluations);
+    let mut facts = vec![
+        Fact::new("template", answer.template.trim_end()).in_full(),
+        Fact::new("formula", fit.formula.trim_end()),
+        Fact::new("found by", search).in_full(),
+    ];
+    if !fit.is_complete {
+        facts.push(Fact::new("interrupted", "the best so far"));
+    }
+    let within = "the same wishes are met from";
+    let mut sections = vec![
+        constants_section(&fit.parameters, within),
+        answer.to_set.section(),
+    ];
+    for (heading, pairs) in [
+        ("wishes that contradict each other", &fit.wishes.conflict),
+        (
+            "wishes not met together with the others",
+            &fit.wishes.violated,
+        ),
+    ] {
+        if !pairs.is_empty() {
+            let columns = [Column::id("job", 9), Column::id("before", 9)];
+            let table = Table::new(columns, Vec::from_iter(pairs), |(above, below)| {
+                cells![&**above, &**below]
+            });
+            sections.push(Section::new(heading).table(table));
+        }
+    }
+    let mut sentences = vec![wishes_headline(fit)];
+    sentences.extend(answer.to_set.warning());
+    (sentences.join(" "), facts, sections)
+}
+
+/// How many wishes are met, and how far the values are from the scores.
+fn wishes_headline(fit: &WishFit) -> String {
+    let wishes = &fit.wishes;
+    let conflict = match wishes.conflict.len() {
+        0 => String::new(),
+        pairs => format!(" {pairs} of them exclude each other."),
+    };
+    let deviation = match wishes.mean_deviation {
+        Some(deviation) => format!(
+            " The values differ from the scores by {} on average.",
+            significant(deviation)
+        ),
+        None => String::new(),
+    };
+    format!(
+        "{} meets {} of {} wishes.{conflict}{deviation}",
+        chosen_values(&fit.parameters),
+        wishes.met,
+        wishes.total
+    )
+}
+
 /// The headline, the facts and the sections of constants that meet goals.
-pub(crate) fn goals_view<'a>(
+fn goals_view<'a>(
     answer: &'a FitAnswer,
     fit: &'a GoalFit,
 ) -> (String, Vec<Fact>, Vec<Section<'a>>) {
@@ -186,7 +268,7 @@ fn infeasible(fit: &GoalFit) -> String {
 }
 
 /// `fs = 120, age = 2`.
-pub(crate) fn chosen_values(constants: &[FittedConstant]) -> String {
+fn chosen_values(constants: &[FittedConstant]) -> String {
     let mut values = Vec::new();
     for constant in constants {
         values.push(format!("{} = {}", constant.name, constant.value));
@@ -336,10 +418,7 @@ fn change_cell<'a>(measure: Measure, change: Option<MeanChange>) -> Cell<'a> {
 }
 
 /// The constants; `within` is what those do that do as well.
-pub(crate) fn constants_section<'a>(
-    constants: &'a [FittedConstant],
-    within: &'a str,
-) -> Section<'a> {
+fn constants_section<'a>(constants: &'a [FittedConstant], within: &'a str) -> Section<'a> {
     let columns = [
         Column::text("constant", 8),
         Column::number("value", 5),

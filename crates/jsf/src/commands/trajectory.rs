@@ -1,11 +1,9 @@
 //! `jsf trajectory`: the ranks of jobs over the time that they wait, for people, as a picture, as
 //! JSON and as CSV.
 
-#[cfg(feature = "command")]
-pub mod run;
-
 use std::io::{self, Write};
 
+use clap::Args;
 use job_sort_formula::diagnostic::{Message, Need};
 use job_sort_formula::python::Value;
 use job_sort_formula::rank::SEARCH_WORK;
@@ -15,21 +13,142 @@ use jsf_site::{JobTrajectory, RankRequest, RankedQueue, Site, Trajectory};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::answers::{
-    Answer, AnswerError, CsvText, CsvWriter, Each, Format, GivenFormula, Warnings, guarded, object,
+use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+#[cfg(feature = "command")]
+use crate::cli::{
+    formula::QueueArgs,
+    messages::{show_rankings, warn},
+    outcome::{CliError, Outcome},
+    output::{AnswerArgs, CsvArgs, Output, formats},
 };
 use crate::commands::rank::{rank_jobs, read_jobs};
-use crate::questions::{NamedJobs, named_rows};
+use crate::csv::{CsvText, CsvWriter, guarded};
+use crate::questions::formula::AskedFormula;
+use crate::questions::named_jobs::{NamedJobs, named_rows};
 use crate::view::charts::{Axis, Layout, Plot, StepLine};
 use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table, cells};
-use crate::view::sections::rule_facts;
+use crate::view::facts::rule_facts;
 use crate::view::words::{count, grouped_number, ordinal, waiting_time};
+
+/// Which jobs are followed, and for how long.
+#[derive(Debug, Clone, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields)]
+pub struct TrajectoryQuestion {
+    /// The jobs.
+    #[serde(flatten)]
+    #[command(flatten)]
+    pub jobs: NamedJobs,
+    /// How long to follow the jobs
+    ///
+    /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a
+    /// minute to a year (8784 hours)
+    // in seconds
+    #[serde(deserialize_with = "seconds_of_hours")]
+    #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
+    pub hours: u32,
+    /// The most work of following the jobs.
+    #[serde(skip)]
+    #[arg(skip)]
+    pub work: Option<u64>,
+}
+
+fn seconds_of_hours<'de, D: Deserializer<'de>>(given: D) -> Result<u32, D::Error> {
+    let hours = f64::deserialize(given)?;
+    let seconds = hours * 3600.0;
+    if (60.0..=f64::from(MAX_FOLLOWED)).contains(&seconds) {
+        return Ok(seconds.round() as u32);
+    }
+    let why = format!("`hours` is {hours}, expected from a minute to 8784");
+    Err(D::Error::custom(why))
+}
+
+/// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other
+/// durations.
+fn followed_seconds(text: &str) -> Result<u32, String> {
+    let is_decimal = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds = match text.parse::<f64>() {
+        // `1e3` and `inf` are numbers for Rust, and no hours
+        Ok(hours) if is_decimal => (hours * 3600.0).round() as u64,
+        _ => parse_duration(text).map_err(|_| {
+            "expected a number of hours, such as 24 or 0.5, or a duration, such as 90m, 7d or 1-12:00:00".to_owned()
+        })?,
+    };
+    match u32::try_from(seconds) {
+        Ok(seconds @ 60..=MAX_FOLLOWED) => Ok(seconds),
+        _ => Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
+    }
+}
+
+/// The longest time to follow jobs, in seconds: a leap year.
+const MAX_FOLLOWED: u32 = 8784 * 3600;
+
+/// `jsf trajectory`
+#[cfg(feature = "command")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The eligible_time of all considered jobs grows alike, and nothing else changes: no job starts, ends or is submitted, and no \
+usage grows or decays. The times at which a job overtakes another one, listed or not, are exact to the second. A job that does \
+not wait for the scheduler is left out, with a warning.
+
+In JSON, `points` has the score and the rank of each job at 61 evenly spaced times, `ranks` the times at which its rank \
+changes, and `crossings` which job overtakes which; `wait` is the time from now in seconds. A job is followed until a fixed \
+amount of work is used up (`known_until`); later points have no rank and say so (`known`). CSV contains only the points.
+
+Examples:
+  jsf trajectory 'eligible_time / 3600 + ncpus' \\
+      --site examples/site --job 184598
+  jsf trajectory 'ncpus * eligible_time' --site examples/site \\
+      --job 184598,184127 --hours 3d --format csv
+  jsf trajectory --site examples/site --job 184277 --format markdown",
+mut_arg("job", |job| job.required(true)),
+mut_arg("format", |given| given.value_parser(formats(&[Format::Csv, Format::Svg]))))]
+pub struct TrajectoryArgs {
+    /// The queue and the formula.
+    #[command(flatten)]
+    queue: QueueArgs,
+    /// The jobs, and how long they are followed.
+    #[command(flatten)]
+    question: TrajectoryQuestion,
+    /// How the answer is written.
+    #[command(flatten)]
+    answer: AnswerArgs,
+    /// How CSV is written.
+    #[command(flatten)]
+    csv: CsvArgs,
+}
+
+#[cfg(feature = "command")]
+impl TrajectoryArgs {
+    pub(crate) fn run(&self, out: &mut impl Write) -> Result<Outcome, CliError> {
+        let format = self.answer.format;
+        let (site, given) = self.queue.open(format)?;
+        let output = self.answer.answered("following the jobs", |warnings, _| {
+            TrajectoryAnswer::new(&site, given, &self.question, warnings)
+        })?;
+        let output = Output {
+            csv_texts: self.csv.texts(),
+            ..output
+        };
+        let answer = &output.answer;
+        show_rankings(answer, format, self.queue.site.on_error);
+        // of no job there is nothing to see, and a warning says why
+        let is_seen = format.is_document() || format == Format::Svg;
+        if !is_seen || !answer.trajectory.jobs.is_empty() {
+            output.write(out)?;
+        } else if format.is_document() {
+            output.warnings.iter().for_each(warn);
+        }
+        Ok(Outcome::of_answer(answer))
+    }
+}
 
 /// A trajectory, ready to be written.
 #[derive(Debug)]
 pub struct TrajectoryAnswer {
     /// The formula.
-    pub given: GivenFormula,
+    pub given: AskedFormula,
     /// The ranked queue.
     pub queue: RankedQueue,
     /// What is written.
@@ -43,7 +162,7 @@ impl TrajectoryAnswer {
     /// The jobs cannot be read, the formula is not arithmetic, or none of the jobs exists.
     pub fn new(
         site: &Site,
-        given: GivenFormula,
+        given: AskedFormula,
         question: &TrajectoryQuestion,
         warnings: &mut Warnings,
     ) -> Result<Self, AnswerError> {
@@ -126,11 +245,11 @@ impl TrajectoryAnswer {
     }
 
     /// Writes comma-separated values as in RFC 4180: a line for each job at each point of time.
-    fn write_csv(&self, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+    fn write_csv(&self, texts: CsvText, out: &mut dyn Write) -> io::Result<()> {
         let mut csv = CsvWriter::new("wait,id,eligible_time,score,rank,known", out)?;
         for job in &self.trajectory.jobs {
             let waited = self.waited(job);
-            let id = guarded(self.id(job.row), cells);
+            let id = guarded(self.id(job.row), texts);
             for point in &job.points {
                 let mut score = String::new();
                 if point.score.is_finite() {
@@ -173,7 +292,7 @@ impl Serialize for TrajectoryAnswer {
 }
 
 impl Answer for TrajectoryAnswer {
-    fn rankings(&self) -> Vec<(&GivenFormula, &RankedQueue)> {
+    fn rankings(&self) -> Vec<(&AskedFormula, &RankedQueue)> {
         vec![(&self.given, &self.queue)]
     }
 
@@ -193,11 +312,11 @@ impl Answer for TrajectoryAnswer {
         }
     }
 
-    fn write_as(&self, format: Format, cells: CsvText, out: &mut dyn Write) -> io::Result<()> {
+    fn write_as(&self, format: Format, texts: CsvText, out: &mut dyn Write) -> io::Result<()> {
         if format == Format::Svg {
             self.write_svg(out)
         } else {
-            self.write_csv(cells, out)
+            self.write_csv(texts, out)
         }
     }
 }
@@ -380,60 +499,6 @@ fn ends(job: &JobTrajectory) -> [Option<usize>; 2] {
 const COLOURS: [&str; 8] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a800",
 ];
-
-/// The longest time to follow jobs, in seconds: a leap year.
-const MAX_FOLLOWED: u32 = 8784 * 3600;
-
-/// Which jobs are followed, and for how long.
-#[derive(Debug, Clone, Deserialize, clap::Args)]
-#[serde(deny_unknown_fields)]
-pub struct TrajectoryQuestion {
-    /// The jobs.
-    #[serde(flatten)]
-    #[command(flatten)]
-    pub jobs: NamedJobs,
-    /// How long to follow the jobs
-    ///
-    /// A number of hours, such as 72 or 0.5, or a duration, such as 15m, 7d or 1-12:00:00; from a
-    /// minute to a year (8784 hours)
-    // in seconds
-    #[serde(deserialize_with = "seconds_of_hours")]
-    #[arg(long, value_name = "H", default_value = "24", value_parser = followed_seconds, allow_negative_numbers = true)]
-    pub hours: u32,
-    /// The most work of following the jobs.
-    #[serde(skip)]
-    #[arg(skip)]
-    pub work: Option<u64>,
-}
-
-fn seconds_of_hours<'de, D: Deserializer<'de>>(given: D) -> Result<u32, D::Error> {
-    let hours = f64::deserialize(given)?;
-    let seconds = hours * 3600.0;
-    if (60.0..=f64::from(MAX_FOLLOWED)).contains(&seconds) {
-        return Ok(seconds.round() as u32);
-    }
-    let why = format!("`hours` is {hours}, expected from a minute to 8784");
-    Err(D::Error::custom(why))
-}
-
-/// Parses how long jobs are followed, into seconds. A number is one of hours, unlike in other
-/// durations.
-fn followed_seconds(text: &str) -> Result<u32, String> {
-    let is_decimal = text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let seconds = match text.parse::<f64>() {
-        // `1e3` and `inf` are numbers for Rust, and no hours
-        Ok(hours) if is_decimal => (hours * 3600.0).round() as u64,
-        _ => parse_duration(text).map_err(|_| {
-            "expected a number of hours, such as 24 or 0.5, or a duration, such as 90m, 7d or 1-12:00:00".to_owned()
-        })?,
-    };
-    match u32::try_from(seconds) {
-        Ok(seconds @ 60..=MAX_FOLLOWED) => Ok(seconds),
-        _ => Err("expected at least a minute and at most a year (8784 hours)".to_owned()),
-    }
-}
 
 #[cfg(test)]
 mod tests {
