@@ -16,10 +16,15 @@ use job_sort_formula::fairshare::DocumentedOpenPbs;
 use job_sort_formula::{Formula, Program, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_simulate::{
-    Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, Schedule, SimulationRules, Statistics,
-    Workload, WorkloadBuilder, WorkloadModel, generate, simulate,
+    Backfill, Decay, Fairshare, FairsharePolicy, LoggedJob, OrderRules, Schedule, SimulationRules,
+    Statistics, Workload, WorkloadBuilder, WorkloadModel, generate, simulate,
 };
 use serde_json::json;
+
+#[path = "../crates/simulate/tests/identical_processors.rs"]
+mod identical_processors;
+
+use identical_processors::identical_processors;
 
 const FORMULA: &str = "fairshare_factor * 1000 + eligible_time / 3600 + ncpus / 100";
 const PROCESSORS: u32 = 1024;
@@ -52,7 +57,7 @@ fn run(program: &Program, workload: &Workload) -> (Schedule, f64) {
         1.0,
         false,
     );
-    let rules = SimulationRules::new(workload, PROCESSORS, Backfill::Easy);
+    let rules = identical_processors(workload, PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule =
         simulate(program, workload, rules, Some(fairshare), &mut ()).expect("a schedule");
@@ -92,7 +97,7 @@ fn measure_starts(name: &str, formula: &str, workload: &Workload) {
         .expect("a formula")
         .compile(&Schema::openpbs())
         .expect("a program");
-    let rules = SimulationRules::new(workload, PROCESSORS, Backfill::Easy);
+    let rules = identical_processors(workload, PROCESSORS, Backfill::Easy);
     let start = Instant::now();
     let schedule = simulate(&program, workload, rules, None, &mut ()).expect("a schedule");
     let seconds = start.elapsed().as_secs_f64();

@@ -20,11 +20,11 @@ use job_sort_formula::rank::{
     OnError, RowScorer, ScorePrecision, Scores, explain, fairshare_number,
 };
 use job_sort_formula::schema::FairshareInput;
-use jsf_json::seconds_of_date_and_time;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::amounts::{NumberMode, logged};
+use crate::files::holidays;
 use crate::pbs_tree::PbsTree;
 
 /// The most differences that are listed; the others are counted.
@@ -496,18 +496,11 @@ fn second_of(line: &[u8]) -> &[u8] {
 
 /// The seconds of `MM/DD/YYYY HH:MM:SS` since 1970, on the clock of the log.
 fn time_of(second: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(second).ok()?;
-    if text.len() != 19 {
-        return None;
-    }
-    let mut numbers = Vec::new();
-    for number in text.split(['/', ' ', ':']).take(6) {
-        numbers.push(number.parse::<u32>().ok()?.into());
-    }
-    let [month, day, year, hours, minutes, seconds] = numbers[..] else {
-        return None;
-    };
-    seconds_of_date_and_time([year, month, day], [hours, minutes, seconds])
+    let text = str::from_utf8(second).ok()?;
+    let (date, time) = text.split_once(' ').filter(|_| text.len() == 19)?;
+    let (minute, seconds) = time.rsplit_once(':')?;
+    let seconds: u8 = seconds.parse().ok().filter(|seconds| *seconds <= 60)?;
+    Some(holidays::time_of(date, minute)? + i64::from(seconds))
 }
 
 /// The formulas that lines of a server's log say were set, each once, the latest first. A

@@ -22,6 +22,9 @@
 )]
 
 mod faults;
+#[cfg(test)]
+#[path = "../tests/identical_processors.rs"]
+mod identical_processors;
 mod logs;
 mod results;
 mod schedule;

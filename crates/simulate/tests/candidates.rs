@@ -14,6 +14,8 @@ use jsf_simulate::{
 };
 use jsf_testing::random::Generator;
 
+use crate::identical_processors::identical_processors;
+
 const QUEUES: [&str; 3] = ["short", "long", "gpu"];
 const USERS: [&str; 4] = ["ada", "bob", "cy", "dot"];
 
@@ -144,7 +146,7 @@ fn random_rules(generator: &mut Generator, workload: &Workload) -> SimulationRul
             .collect(),
         _ => Vec::new(),
     };
-    let base = SimulationRules::new(workload, 1, Backfill::Easy);
+    let base = identical_processors(workload, 1, Backfill::Easy);
     SimulationRules {
         state: CycleState {
             machine,

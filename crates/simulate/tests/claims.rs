@@ -11,10 +11,12 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Schema};
 use jsf_simulate::{
     Backfill, Difference, LogInputs, LoggedAmount, LoggedJob, MeanChange, Random, Schedule,
-    SimulationRules, Workload, WorkloadBuilder, WorkloadModel, generate, simulate,
+    Workload, WorkloadBuilder, WorkloadModel, generate, simulate,
 };
 use jsf_testing::random::Generator;
 use jsf_testing::setting;
+
+use crate::identical_processors::identical_processors;
 
 /// The names of two inputs that are random numbers.
 const RANDOM: [&str; 2] = ["first_priority", "second_priority"];
@@ -73,7 +75,7 @@ fn run(workload: &Workload, formula: &str, processors: u32) -> Schedule {
         .expect("a formula")
         .compile(&schema)
         .expect("arithmetic");
-    let rules = SimulationRules::new(workload, processors, Backfill::Easy);
+    let rules = identical_processors(workload, processors, Backfill::Easy);
     simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
 }
 

@@ -4,6 +4,7 @@
 mod candidates;
 mod claims;
 mod comparisons;
+mod identical_processors;
 mod incomplete;
 mod logs;
 mod names;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::PolicyRules;
 use jsf_openpbs::amounts::NumberMode;
-use jsf_simulate::{Backfill, LogRules, Observer, Schedule, Workload};
+use jsf_simulate::{Backfill, LogRules, Observer, OrderRules, Schedule, SimulationRules, Workload};
 use jsf_site::{
     FileSource, Role, SimulatedQueue, SimulationOptions, Site, SiteError, SiteFiles, SiteOptions,
 };

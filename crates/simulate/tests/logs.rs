@@ -6,12 +6,13 @@
 use job_sort_formula::{Formula, Schema};
 use jsf_openpbs::amounts::NumberMode;
 use jsf_simulate::{
-    Backfill, Cancelled, LogRules, Overrun, ProcessorsOf, SimulationRules, Statistics, Workload,
-    simulate,
+    Backfill, Cancelled, LogRules, Overrun, ProcessorsOf, Statistics, Workload, simulate,
 };
 use jsf_site::{Role, Site, SiteFiles, SiteOptions};
 
 use super::{bytes, described, open_workload, read, read_by};
+
+use crate::identical_processors::identical_processors;
 
 const KEEP_CANCELLED: LogRules = LogRules {
     cancelled: Cancelled::Keep,
@@ -157,7 +158,7 @@ fn an_unknown_user_is_no_entity() {
         .expect("a formula")
         .compile(&Schema::openpbs())
         .expect("arithmetic");
-    let rules = SimulationRules::new(&workload, 4, Backfill::Easy);
+    let rules = identical_processors(&workload, 4, Backfill::Easy);
     let schedule = simulate(&program, &workload, rules, None, &mut ()).expect("a schedule");
     let statistics = Statistics::new(&workload, &schedule, 4, 0);
     let entities: Vec<(&str, usize)> = statistics
@@ -266,7 +267,7 @@ fn runs_beyond_the_requested_time_hold_their_processors() {
         (Backfill::None, [0, 100, 110, 110]),
         (Backfill::Greedy, [0, 570, 60, 70]),
     ] {
-        let rules = SimulationRules::new(&workload, 4, backfill);
+        let rules = identical_processors(&workload, 4, backfill);
         let schedule = simulate(&program, &workload, rules, None, &mut ()).expect("a schedule");
         assert_eq!(
             [0, 1, 2, 3].map(|job| schedule.start(job)),
@@ -277,7 +278,7 @@ fn runs_beyond_the_requested_time_hold_their_processors() {
     let schedule = simulate(
         &program,
         &workload,
-        SimulationRules::new(&workload, 4, Backfill::Easy),
+        identical_processors(&workload, 4, Backfill::Easy),
         None,
         &mut (),
     );

@@ -35,7 +35,7 @@ const OBJECTS: &[&str] = &[
 ];
 
 /// The associations of one cluster, as read from a document.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SlurmTree {
     /// The tree. A user's second association in an account, in a document without partitions, has
     /// the partition `?2`, the third `?3`, and so on.
@@ -59,9 +59,10 @@ pub struct SlurmTree {
 }
 
 /// A format of an association tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum TreeFormat {
     /// The output of `sshare -a -l`, in columns or with `-P` or `-p`.
+    #[default]
     Sshare,
     /// The output of `sshare -a --json`.
     SshareJson,
@@ -190,7 +191,7 @@ struct Cells<'r> {
 }
 
 /// All rows of a document.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Associations {
     /// What becomes of them.
     tree: SlurmTree,
@@ -213,20 +214,10 @@ impl Associations {
     fn new(format: TreeFormat) -> Self {
         Self {
             tree: SlurmTree {
-                document: TreeDocument::default(),
                 format,
-                cluster: None,
-                usage_known: false,
-                is_fair_tree: None,
-                printed_fairshare: Vec::new(),
-                duplicate: None,
-                warnings: Vec::new(),
+                ..SlurmTree::default()
             },
-            lacks_partitions: false,
-            names_are_cut: false,
-            rows: Vec::new(),
-            other_clusters: None,
-            warnings: Vec::new(),
+            ..Self::default()
         }
     }
 

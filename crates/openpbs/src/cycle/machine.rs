@@ -220,11 +220,7 @@ impl Machine {
             hosts: all.clone(),
             are_pools_hosts: true,
             pool_lists: vec![all],
-            sharing: Vec::new(),
-            placement_sets: Vec::new(),
-            pool_order: Vec::new(),
-            ends: Vec::new(),
-            advance: Vec::new(),
+            ..Self::default()
         }
     }
 

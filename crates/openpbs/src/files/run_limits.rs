@@ -73,12 +73,11 @@ impl LimitsByQueue {
             ("max_running", None) => Some(LimitKind::All),
             ("max_user_run", None) | ("max_user_res", Some(_)) => Some(LimitKind::User),
             ("max_group_run", None) | ("max_group_res", Some(_)) => Some(LimitKind::Group),
-            (name, _) => {
-                if OTHER_ATTRIBUTES.contains(&name) {
-                    self.unread.insert(Box::from(&*attribute.name));
-                }
+            ("max_run_subjobs", _) => {
+                self.unread.insert(Box::from(&*attribute.name));
                 return;
             }
+            _ => return,
         };
         let all = if hard.is_some() {
             self.soft_attributes.insert(Box::from(&*attribute.name));
@@ -127,9 +126,6 @@ impl LimitsByQueue {
         self.unread.extend(other.unread);
     }
 }
-
-/// The limits of running jobs that are found and not read.
-const OTHER_ATTRIBUTES: [&str; 1] = ["max_run_subjobs"];
 
 /// Whose jobs a limit counts, the name of these and the most, from the inside of one pair of brackets:
 /// `o:PBS_ALL=4`, `u:PBS_GENERIC=4`, `u:ada=4` and the same for groups (`g`) and projects (`p`). A name

@@ -222,8 +222,9 @@ mod tests {
 
     use super::super::goals::JobMeasure;
     use super::*;
+    use crate::identical_processors::identical_processors;
     use crate::results::{Difference, Statistics};
-    use crate::schedule::{Backfill, SimulationRules, simulate};
+    use crate::schedule::{Backfill, simulate};
     use crate::workload::generate::{WorkloadModel, generate};
 
     const PROCESSORS: u32 = 16;
@@ -233,7 +234,7 @@ mod tests {
             .expect("a formula")
             .compile(&Schema::openpbs())
             .expect("arithmetic");
-        let rules = SimulationRules::new(workload, PROCESSORS, Backfill::Easy);
+        let rules = identical_processors(workload, PROCESSORS, Backfill::Easy);
         simulate(&program, workload, rules, None, &mut ()).expect("a schedule")
     }
 

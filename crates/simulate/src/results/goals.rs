@@ -881,7 +881,8 @@ fn time_in_words(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Backfill, LoggedJob, SimulationRules, WorkloadBuilder, simulate};
+    use crate::identical_processors::identical_processors;
+    use crate::{Backfill, LoggedJob, WorkloadBuilder, simulate};
 
     fn parse(text: &str) -> Result<Goals, String> {
         Goals::parse("goals.toml", text, &Schema::openpbs()).map_err(|error| error.to_string())
@@ -914,7 +915,7 @@ mod tests {
         let schedule = simulate(
             &program,
             &workload,
-            SimulationRules::new(&workload, 1, Backfill::Easy),
+            identical_processors(&workload, 1, Backfill::Easy),
             None,
             &mut (),
         )

@@ -83,35 +83,6 @@ pub struct SimulationRules {
 }
 
 impl SimulationRules {
-    /// The rules without a site: identical processors, of which each job asks for its own in one
-    /// chunk, the higher value first, doubles, 0 for an error.
-    pub fn new(workload: &Workload, processors: u32, backfill: Backfill) -> Self {
-        let mut known: HashMap<(u32, u32), Arc<Request>> = HashMap::new();
-        let jobs = workload.cycle_jobs(|job| {
-            let WorkloadJob {
-                queue, processors, ..
-            } = workload.jobs()[job];
-            let request = known.entry((queue, processors));
-            let new = || Arc::new(Request::of_one_chunk(vec![processors.into()], queue));
-            request.or_insert_with(new).clone()
-        });
-        Self {
-            state: CycleState {
-                machine: Machine::new(&[vec![processors.into()]]),
-                ..CycleState::default()
-            },
-            jobs,
-            cycle: backfill.rules(),
-            order: OrderRules::default(),
-            non_prime: None,
-            threshold: None,
-            has_accrual: false,
-            max_age: None,
-            precision: ScorePrecision::Double,
-            on_error: OnError::ZeroLikePbs,
-        }
-    }
-
     /// Whether jobs preempt others, at least in prime time or outside it.
     pub fn preempts(&self) -> bool {
         let non_prime = self.non_prime.as_ref();
@@ -184,7 +155,7 @@ impl<F: FnMut(usize) -> ControlFlow<()>> Observer for F {
 }
 
 /// When the jobs of a workload start.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Schedule {
     starts: Vec<i64>,
     /// The value of each job when it starts; not a number for one that does not.
@@ -315,21 +286,6 @@ fn sum_of(pauses: &[(i64, i64)]) -> i64 {
 /// ever. It is left out ([`Schedule::too_large`]): it neither waits, nor is its submission an
 /// event.
 ///
-/// ```
-/// use jsf_simulate::{Backfill, LoggedJob, SimulationRules, WorkloadBuilder, simulate};
-/// use job_sort_formula::{Formula, Schema};
-///
-/// let mut builder = WorkloadBuilder::new();
-/// for (id, processors, run) in [("1", 2, 60), ("2", 3, 30), ("3", 1, 30)] {
-///     builder.push(&LoggedJob { id, run, walltime: Some(run), processors, ..LoggedJob::default() })?;
-/// }
-/// let workload = builder.finish();
-/// let program = Formula::parse("eligible_time")?.compile(&Schema::openpbs())?;
-/// let schedule = simulate(&program, &workload, SimulationRules::new(&workload, 3, Backfill::Easy), None, &mut ())?;
-/// assert_eq!([0, 1, 2].map(|job| schedule.start(job)), [Some(0), Some(60), Some(0)]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
 /// # Errors
 /// The formula needs an input that cannot be given to it.
 pub fn simulate(
@@ -376,12 +332,9 @@ pub fn simulate(
         schedule: Schedule {
             starts: vec![NOT_STARTED; count],
             start_values: vec![f64::NAN; count],
-            pauses: HashMap::new(),
             preemptions: preempts.then(Preemptions::default),
-            deleted: Vec::new(),
             too_large,
-            errors: EvaluationErrors::default(),
-            is_complete: false,
+            ..Schedule::default()
         },
         workload: workload.jobs(),
         jobs,
