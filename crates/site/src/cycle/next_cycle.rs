@@ -8,7 +8,7 @@ use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::JobTable;
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
-use jsf_openpbs::cycle::{CycleEvent, MAX_CHANGES, Times};
+use jsf_openpbs::cycle::{Cycle, CycleEvent, CycleState, MAX_CHANGES, SortedCandidates, Times};
 use jsf_openpbs::job_attributes::array_and_index;
 use jsf_openpbs::times::Time;
 use jsf_words::count;
@@ -508,6 +508,46 @@ fn why_no_subjob_waits(job: &QueuedJob, array: &str, index: u32) -> String {
 }
 
 impl CycleMachine<'_> {
+    /// Lets one cycle decide these rows, of which those stay that still wait.
+    pub fn decide(&mut self, at: i64, rows: &mut Vec<usize>) -> Vec<CycleEvent> {
+        let Self {
+            state, jobs, rules, ..
+        } = self;
+        let waiting = rows.iter().map(|&row| row as u32);
+        let paths = self.paths.clone();
+        let mut candidates = SortedCandidates::new(&self.queues, jobs, waiting, paths);
+        let events = Cycle::new(at, rules, state, jobs).run(&mut candidates);
+        let mut left = candidates.subjobs;
+        rows.retain(|&row| {
+            jobs[row].subjobs = left.remove(&(row as u32)).unwrap_or(0);
+            jobs[row].subjobs > 0
+        });
+        // the others ran before the cycle, and gave way
+        left.retain(|_, subjobs| *subjobs > 0);
+        let mut gave_way = Vec::from_iter(left);
+        gave_way.sort_unstable();
+        for (job, subjobs) in gave_way {
+            jobs[job as usize].subjobs = subjobs;
+            rows.push(job as usize);
+        }
+        events
+    }
+
+    /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
+    /// that when after this time other jobs may start.
+    pub fn end_next(&mut self, at: i64) -> Option<i64> {
+        let end = self.state.machine.next_end();
+        if let Some(change) = self.rules.times.next_change(at)
+            && end.is_none_or(|end| change < end)
+        {
+            return Some(change);
+        }
+        let CycleState {
+            machine, limits, ..
+        } = &mut self.state;
+        machine.end_next(|job| limits.end(&self.jobs[job as usize]))
+    }
+
     /// Runs the cycles after that of a time, at the ends of the running jobs, until all jobs that
     /// are asked for have started, or that cannot be found out.
     pub fn estimate(

@@ -10,8 +10,8 @@ use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
 use job_sort_formula::python::Value;
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
-    AdvanceReservation, Cycle, CycleEvent, CycleJob, CycleRules, CycleState, Part, Placement,
-    PreemptionMethod, QueueOrder, Request, SortedCandidates, SuspendedJob, UNLIMITED_WALLTIME,
+    AdvanceReservation, CycleJob, CycleRules, CycleState, Part, Placement, PreemptionMethod,
+    QueueOrder, Request, SuspendedJob, UNLIMITED_WALLTIME,
 };
 use jsf_openpbs::files::run_limits::LimitKind;
 use jsf_openpbs::files::run_limits::whole_amount;
@@ -146,46 +146,6 @@ impl<'s> CycleMachine<'s> {
         let unplaced = made.run_jobs(table, cycle, at, warnings);
         made.run_unplaced(unplaced, warnings);
         Ok(made)
-    }
-
-    /// Lets one cycle decide these rows, of which those stay that still wait.
-    pub fn decide(&mut self, at: i64, rows: &mut Vec<usize>) -> Vec<CycleEvent> {
-        let Self {
-            state, jobs, rules, ..
-        } = self;
-        let waiting = rows.iter().map(|&row| row as u32);
-        let paths = self.paths.clone();
-        let mut candidates = SortedCandidates::new(&self.queues, jobs, waiting, paths);
-        let events = Cycle::new(at, rules, state, jobs).run(&mut candidates);
-        let mut left = candidates.subjobs;
-        rows.retain(|&row| {
-            jobs[row].subjobs = left.remove(&(row as u32)).unwrap_or(0);
-            jobs[row].subjobs > 0
-        });
-        // the others ran before the cycle, and gave way
-        left.retain(|_, subjobs| *subjobs > 0);
-        let mut gave_way = Vec::from_iter(left);
-        gave_way.sort_unstable();
-        for (job, subjobs) in gave_way {
-            jobs[job as usize].subjobs = subjobs;
-            rows.push(job as usize);
-        }
-        events
-    }
-
-    /// Ends the running jobs that end next, as far as the walltimes tell. Returns when, or before
-    /// that when after this time other jobs may start.
-    pub fn end_next(&mut self, at: i64) -> Option<i64> {
-        let end = self.state.machine.next_end();
-        if let Some(change) = self.rules.times.next_change(at)
-            && end.is_none_or(|end| change < end)
-        {
-            return Some(change);
-        }
-        let CycleState {
-            machine, limits, ..
-        } = &mut self.state;
-        machine.end_next(|job| limits.end(&self.jobs[job as usize]))
     }
 
     /// Puts the running jobs on the machine whose places are known. Returns the others.

@@ -2,7 +2,7 @@
 //!
 //! The bytes are read within limits; what a file is that begins with them says [`FileKind`].
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -127,13 +127,6 @@ impl FileSource {
         Ok(Self::Bytes { name, bytes })
     }
 
-    fn is_regular_file(&self) -> bool {
-        match self {
-            Self::Path(path) => fs::metadata(path).is_ok_and(|found| found.is_file()),
-            Self::Bytes { .. } => true,
-        }
-    }
-
     pub(crate) fn is_stdin(&self) -> bool {
         matches!(self, Self::Path(path) if is_stdin(path))
     }
@@ -146,7 +139,7 @@ impl FileSource {
         let mut rest = decompressed(self.open()?).map_err(&failed)?;
         let head = read_head(&mut rest, HEAD).map_err(&failed)?;
         // of a file, a hole may be all that is damaged; a device may have no end
-        if head.len() == HEAD && head.iter().all(|&byte| byte == 0) && !self.is_regular_file() {
+        if head.len() == HEAD && head.iter().all(|&byte| byte == 0) && !self.can_be_opened_again() {
             return Err(format!(
                 "`{name}` begins with {HEAD} zero bytes, as no file of a site does"
             )
