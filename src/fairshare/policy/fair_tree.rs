@@ -101,18 +101,16 @@ fn factors(
         tree,
         lists,
         values: level_fs,
-        rules: WalkRules {
-            compare: Extended::total_order,
-            are_tied: Extended::eq,
-            // the daemons compare the first member of a list with a number that means "no member
-            // before"
-            before_all: match rules {
-                PolicyRules::Scheduler => Some(Extended::from(NO_VAL)),
-                PolicyRules::Documented => None,
-            },
-            merges_tied_accounts: rules == PolicyRules::Documented,
-            extends_ties_below: true,
+        compare: Extended::total_order,
+        are_tied: Extended::eq,
+        // the daemons compare the first member of a list with a number that means "no member
+        // before"
+        before_all: match rules {
+            PolicyRules::Scheduler => Some(Extended::from(NO_VAL)),
+            PolicyRules::Documented => None,
         },
+        merges_tied_accounts: rules == PolicyRules::Documented,
+        extends_ties_below: true,
     };
     let factor = |(node, rank)| {
         let is_user = tree.kind(node) == NodeKind::Entity;
@@ -329,11 +327,6 @@ pub(super) struct RankWalk<'a, N> {
     pub(super) lists: &'a [Vec<NodeId>],
     /// What nodes are ordered by, the greatest first.
     pub(super) values: &'a [N],
-    pub(super) rules: WalkRules<N>,
-}
-
-/// How a policy orders and ties siblings.
-pub(super) struct WalkRules<N> {
     /// A total order of values.
     pub(super) compare: fn(&N, &N) -> Ordering,
     /// Whether two adjacent siblings are tied.
@@ -377,7 +370,7 @@ impl<N: PartialEq> RankWalk<'_, N> {
                 next_rank = next_rank.saturating_sub(1);
             } else {
                 let below = self.take_accounts(frame, node);
-                let is_first_tied = is_tied && self.rules.extends_ties_below;
+                let is_first_tied = is_tied && self.extends_ties_below;
                 stack.push(self.frame(below, is_first_tied));
             }
         }
@@ -397,12 +390,12 @@ impl<N: PartialEq> RankWalk<'_, N> {
     }
 
     fn are_tied(&self, one: NodeId, other: NodeId) -> bool {
-        (self.rules.are_tied)(self.value(one), self.value(other))
+        (self.are_tied)(self.value(one), self.value(other))
     }
 
     fn frame(&self, mut members: Vec<NodeId>, is_first_tied: bool) -> Frame {
         // stable, so that ties keep the order of the list
-        members.sort_by(|&one, &other| (self.rules.compare)(self.value(other), self.value(one)));
+        members.sort_by(|&one, &other| (self.compare)(self.value(other), self.value(one)));
         // not in the comparison, because a tie within a tolerance is not transitive
         for run in members.chunk_by_mut(|&one, &other| self.are_tied(one, other)) {
             // users first: one that is tied with an account has its rank before the account's users
@@ -420,7 +413,7 @@ impl<N: PartialEq> RankWalk<'_, N> {
     fn is_tied(&self, frame: &Frame, node: NodeId) -> bool {
         match frame.next.checked_sub(1) {
             Some(before) => self.are_tied(frame.members[before], node),
-            None => frame.is_first_tied || self.rules.before_all.as_ref() == Some(self.value(node)),
+            None => frame.is_first_tied || self.before_all.as_ref() == Some(self.value(node)),
         }
     }
 
@@ -430,7 +423,7 @@ impl<N: PartialEq> RankWalk<'_, N> {
         let mut below = self.members(first).to_vec();
         frame.next += 1;
         while let Some(&account) = frame.members.get(frame.next) {
-            let joins = self.rules.merges_tied_accounts && !self.is_user(account);
+            let joins = self.merges_tied_accounts && !self.is_user(account);
             if !joins || !self.are_tied(frame.members[frame.next - 1], account) {
                 break;
             }

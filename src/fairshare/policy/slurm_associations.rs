@@ -175,11 +175,13 @@ const FS_USE_PARENT: u32 = i32::MAX as u32;
 
 /// The daemons' value for a number that is not known: 4294967294.
 pub(super) const NO_VAL: u32 = 0xffff_fffe;
-/// The most fractions that are multiplied from the leaf up. In a deeper tree, a node's normalised
-/// shares are its parent's times its own fraction. The daemons multiply from the leaf up at any
-/// depth, which may differ in the last bit.
-// without a limit, a chain of n accounts would take n² products
-const MAX_FACTORS: usize = 256;
+/// The most fractions that are multiplied for all nodes of a tree. Where that is not enough for a
+/// node, its normalised shares are its parent's times its own fraction, and the last bit may differ
+/// from the daemons', which multiply from the leaf up at any depth.
+// without a limit, a chain of n accounts would take n² products: this many take about 0.1 s
+const MAX_PRODUCTS: usize = 1 << 26;
+/// The depth up to which all products of any tree are computed.
+const MIN_DEPTH: usize = 256;
 
 /// The associations, one column for each number, by [`NodeId::index`].
 pub(super) struct SlurmModel<'a> {
@@ -285,7 +287,7 @@ impl<'a> SlurmModel<'a> {
     fn product_upwards(&self, node: usize, norm_shares: &[f64]) -> f64 {
         let mut product = self.fraction(node);
         let mut at = self.parent(node);
-        for _ in 0..MAX_FACTORS {
+        for _ in 0..MIN_DEPTH.max(MAX_PRODUCTS / self.shares.len()) {
             if at == 0 {
                 return product;
             }
@@ -548,12 +550,7 @@ impl ExponentialFactor {
                 // `FairShare=parent`
                 let received = Extended::from(round_trip(effective_usage));
                 let received_exponent = self.exponent(received, round_trip(norm_shares[node]));
-                // the round trip rarely changes the exponent, and the power is what takes time
-                association.fairshare = Some(if received_exponent == exponent {
-                    factor
-                } else {
-                    power_of_half(received_exponent)
-                });
+                association.fairshare = Some(power_of_half(received_exponent));
             }
             table.push((entity, association));
         }
@@ -581,6 +578,7 @@ fn power_of_half(exponent: Option<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fairshare::{Member, TreeBuilder};
 
     #[test]
     fn usable_counts_are_kept() {
@@ -589,5 +587,32 @@ mod tests {
         }
         assert_eq!(stored_shares((1 << 32) + 5), Shares::Count(5));
         assert_eq!(stored_shares(i64::MIN), Shares::Count(1));
+    }
+
+    /// The fractions are multiplied from the leaf up, as the daemons do, which decides the last bit.
+    #[test]
+    fn the_shares_of_a_deep_tree_are_a_product_from_the_leaf_up() {
+        let mut builder = TreeBuilder::new("root");
+        let mut account = builder.root();
+        let mut fractions = Vec::new();
+        for level in 0..400_i64 {
+            let (own, others) = (900 + level % 7, 3 + level % 5);
+            for (name, shares) in [("beside", others), ("account", own)] {
+                let member = Member::group(format!("{name}{level}")).shares(shares);
+                let node = builder.add(account, member).expect("sound");
+                if name == "account" {
+                    account = node;
+                }
+            }
+            fractions.push(own as f64 / (own + others) as f64);
+        }
+        let tree = builder.finish();
+        let leaf = SlurmModel::new(&tree).norm_shares()[account.index()];
+        let upwards = fractions
+            .iter()
+            .rev()
+            .fold(1.0, |product, fraction| product * fraction);
+        assert_eq!(leaf, upwards);
+        assert_ne!(leaf, fractions.iter().product::<f64>());
     }
 }

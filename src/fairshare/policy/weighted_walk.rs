@@ -2,7 +2,7 @@
 //! <https://flux-framework.readthedocs.io/projects/flux-accounting> and implemented in release
 //! 0.60.
 
-use crate::fairshare::policy::fair_tree::{RankWalk, WalkRules};
+use crate::fairshare::policy::fair_tree::RankWalk;
 use crate::fairshare::policy::slurm_associations::{NO_LIST, sibling_lists};
 use crate::fairshare::policy::{AssociationShares, EntityShares, Policy, Release, ShareTable};
 use crate::fairshare::{NodeId, NodeKind, NodeLists, ShareTree, Shares};
@@ -36,13 +36,11 @@ impl Policy for WeightedWalk {
             tree,
             lists: &bank.lists,
             values: &bank.weights,
-            rules: WalkRules {
-                compare: f64::total_cmp,
-                are_tied,
-                before_all: None,
-                merges_tied_accounts: true,
-                extends_ties_below: false,
-            },
+            compare: f64::total_cmp,
+            are_tied,
+            before_all: None,
+            merges_tied_accounts: true,
+            extends_ties_below: false,
         };
         let ranks = walk.ranks(users);
         let whole = bank.usage[0];
