@@ -20,25 +20,20 @@ pub(super) fn unary(op: UnaryOperator, x: &Value) -> Result<Value, Raised> {
 /// `x op y`, of at least one of which the type alone is known.
 pub(super) fn binary(op: BinaryOperator, x: &Value, y: &Value) -> Result<Value, Raised> {
     use BinaryOperator as Op;
-    match (op, x, y) {
-        (
-            Op::Add | Op::Subtract | Op::Multiply,
-            // a float without a value is an input of the check whether a formula is complex for
-            // every job
-            Value::OfType("complex"),
-            Value::OfType("complex" | "float"),
-        )
-        | (
-            Op::Add | Op::Subtract | Op::Multiply,
-            Value::OfType("float"),
-            Value::OfType("complex"),
-        ) => Ok(COMPLEX),
-        (Op::Add | Op::Subtract | Op::Multiply, Value::OfType("complex"), real)
-        | (Op::Add | Op::Subtract | Op::Multiply, real, Value::OfType("complex")) => {
-            double(real).map(|_| COMPLEX)
+    let ((Value::OfType("complex"), other) | (other, Value::OfType("complex"))) = (x, y) else {
+        return Err(Raised::complex_power());
+    };
+    match op {
+        // a float without a value is an input of the check whether a formula is complex for every
+        // job
+        Op::Add | Op::Subtract | Op::Multiply
+            if matches!(other, Value::OfType("complex" | "float")) =>
+        {
+            Ok(COMPLEX)
         }
+        Op::Add | Op::Subtract | Op::Multiply => double(other).map(|_| COMPLEX),
         // only a real divisor is known to be 0
-        (Op::Divide, Value::OfType("complex"), real) => match double(real)? {
+        Op::Divide if x.is_identical(&COMPLEX) => match double(other)? {
             0.0 => Err(Raised::zero_division("complex division by zero")),
             _ => Ok(COMPLEX),
         },

@@ -17,13 +17,13 @@ use num_integer::Integer as _;
 use num_traits::{ToPrimitive, Zero};
 use rust_decimal::{Decimal, MathematicalOps, RoundingStrategy};
 
-use crate::python::function;
 use crate::python::functions::{
     self, accumulate, coordinates, extreme, missing_method, not_callable,
 };
 use crate::python::integer::{self, DIVISION_BY_ZERO, divide_to_nearest};
 use crate::python::{
     BinaryOperator, ErrorKind, Function, Python, Raised, UnaryOperator, Value, operators,
+    signatures,
 };
 
 /// `callee(positional…, keyword=…)`.
@@ -37,7 +37,7 @@ pub(super) fn call(
     let &Value::Function(function) = callee else {
         return Err(not_callable(callee));
     };
-    let arguments = function::bind(function, python.version, positional, keywords)?;
+    let arguments = signatures::bind(function, python.version, positional, keywords)?;
     let in_python = |positional: &[Value], keywords: &[(&str, Value)]| {
         from_python(&python.call_of_python(callee, positional, keywords)?)
     };

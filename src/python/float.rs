@@ -23,12 +23,8 @@ pub fn binary(op: BinaryOperator, x: f64, y: f64) -> Result<Option<f64>, Raised>
         Op::FloorDivide => floor_divide(x, y),
         Op::Modulo => modulo(x, y),
         Op::Power => power(x, y),
-        Op::MatrixMultiply
-        | Op::BitAnd
-        | Op::BitOr
-        | Op::BitXor
-        | Op::ShiftLeft
-        | Op::ShiftRight => return Ok(None),
+        // the bitwise operators and `@`
+        _ => return Ok(None),
     }
     .map(Some)
 }
@@ -87,7 +83,7 @@ fn quotient_and_remainder(x: f64, y: f64) -> (f64, f64) {
     let rest = remainder(x, y);
     let mut quotient = (x - truncated_rest) / y;
     // C's remainder has the sign of `x`; the quotient follows when it is moved to that of `y`
-    if truncated_rest != 0.0 && (truncated_rest < 0.0) != (y < 0.0) {
+    if rest != truncated_rest {
         quotient -= 1.0;
     }
     // CPython gives a zero the sign of the true quotient
@@ -136,96 +132,16 @@ pub(super) fn power(x: f64, y: f64) -> Result<f64, Raised> {
     Ok(result)
 }
 
-/// The exponent of the smallest positive double, `2^-1074`.
-pub(super) const MIN_EXPONENT: i64 = -1074;
-
-/// `2^exponent`; zero below the smallest double, infinity beyond the largest.
-pub(super) fn power_of_two(exponent: i64) -> f64 {
-    match exponent {
-        ..MIN_EXPONENT => 0.0,
-        // subnormal: the bits count multiples of the least double
-        MIN_EXPONENT..-1022 => f64::from_bits(1 << (exponent - MIN_EXPONENT)),
-        -1022..1024 => f64::from_bits(((exponent + 1023) as u64) << 52),
-        1024.. => f64::INFINITY,
-    }
-}
-
-/// The double nearest to `significand * 2^exponent`, subnormals included; infinity when that is too
-/// large.
-///
-/// Where `significand` has at least 56 bits, its lowest bit may be a sticky bit: the `or` of all
-/// bits that were cut off.
-pub(super) fn compose(significand: u64, exponent: i64) -> f64 {
-    let length = 64 - i64::from(significand.leading_zeros());
-    // fewer than 53 bits below the normal numbers
-    let precision = length
-        .saturating_add(exponent)
-        .saturating_sub(MIN_EXPONENT)
-        .min(53);
-    // with a precision of 0, the number may still round up to the least double
-    if significand == 0 || precision < 0 {
-        return 0.0;
-    }
-    let cut = (length - precision).max(0);
-    // a shift by 64 or more would overflow
-    let kept = if cut >= 64 { 0 } else { significand >> cut };
-    let rest = if cut >= 64 {
-        significand
-    } else {
-        significand & ((1 << cut) - 1)
-    };
-    // nothing was cut, so nothing rounds up
-    let half = if cut == 0 { u64::MAX } else { 1 << (cut - 1) };
-    let up = rest > half || (rest == half && kept & 1 == 1);
-    // exact after a carry, too: 2^53 is a power of two
-    (kept + u64::from(up)) as f64 * power_of_two(exponent.saturating_add(cut))
-}
-
-/// The magnitude of a finite double as `significand * 2^exponent`.
-pub(super) fn decompose(value: f64) -> (u64, i64) {
-    let bits = value.to_bits();
-    let fraction = bits & ((1 << 52) - 1);
-    match (bits >> 52) & 0x7ff {
-        0 => (fraction, MIN_EXPONENT),
-        // 1075 is the bias, 1023, and the 52 bits after the point
-        biased => (fraction | (1 << 52), biased as i64 - 1075),
-    }
-}
-
-/// The magnitude of a finite double other than zero as `(m, e)`, where it is `m * 2^e` and
-/// `0.5 <= m < 1`.
-pub(super) fn fraction_and_exponent(value: f64) -> (f64, i64) {
-    let (significand, exponent) = decompose(value);
-    let length = 64 - i64::from(significand.leading_zeros());
-    (
-        // exact: the significand has at most 53 bits, and the power only changes the exponent
-        significand as f64 * power_of_two(-length),
-        exponent + length,
-    )
-}
-
 /// `frexp(x)`.
 pub(super) fn frexp(x: f64) -> Value {
-    if x == 0.0 || !x.is_finite() {
-        return Value::tuple(vec![Value::Float(x), Value::Int(0)]);
-    }
-    let (fraction, exponent) = fraction_and_exponent(x);
-    Value::tuple(vec![
-        Value::Float(fraction.copysign(x)),
-        Value::Int(exponent),
-    ])
+    let (fraction, exponent) = libm::frexp(x);
+    Value::tuple(vec![fraction.into(), i64::from(exponent).into()])
 }
 
 /// `modf(x)`.
 pub(super) fn modf(x: f64) -> Value {
-    let whole = x.trunc();
-    // inf - inf would be nan; C's `modf` gives 0
-    let fraction = if x.is_infinite() { 0.0 } else { x - whole };
-    Value::tuple(vec![
-        // the sign of `x` also for a zero: `modf(-2.0)` is `(-0.0, -2.0)`
-        Value::Float(fraction.copysign(x)),
-        Value::Float(whole),
-    ])
+    let (fraction, whole) = libm::modf(x);
+    Value::tuple(vec![fraction.into(), whole.into()])
 }
 
 /// `ldexp(x, i)`: `x * 2^i`, rounded once.
@@ -246,13 +162,12 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
     if x == 0.0 || !x.is_finite() {
         return Ok(x);
     }
-    let (significand, own) = decompose(x);
-    // The exponents of any two doubles differ by less than this.
-    let result = compose(significand, own + exponent.clamp(-5000, 5000));
+    // the exponents of any two doubles differ by less than this
+    let result = libm::ldexp(x, exponent.clamp(-5000, 5000) as i32);
     if result.is_infinite() {
         Err(Raised::range())
     } else {
-        Ok(result.copysign(x))
+        Ok(result)
     }
 }
 
@@ -260,7 +175,7 @@ pub(super) fn ldexp(x: &Value, exponent: &Value) -> Result<f64, Raised> {
 pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64, Raised> {
     const SIGN: u64 = 1 << 63;
     let steps = match steps {
-        None | Some(Value::None) => return Ok(nextafter(x, y)),
+        None | Some(Value::None) => return Ok(libm::nextafter(x, y)),
         Some(steps) => steps.integer_argument()?,
     };
     if steps.is_negative() {
@@ -295,21 +210,6 @@ pub(super) fn nextafter_by(x: f64, y: f64, steps: Option<&Value>) -> Result<f64,
     } else {
         f64::from_bits(x.to_bits() - steps)
     })
-}
-
-/// `nextafter(x, y)`.
-pub(super) fn nextafter(x: f64, y: f64) -> f64 {
-    if x.is_nan() || y.is_nan() {
-        // glibc's `nextafter` returns the sum for a nan too, which makes a signaling nan quiet
-        x + y
-    // C's `nextafter` returns `y`, whose zero may have the other sign
-    } else if x == y {
-        y
-    } else if x < y {
-        x.next_up()
-    } else {
-        x.next_down()
-    }
 }
 
 /// `ulp(x)`: the distance to the next double away from zero; for the largest double, to the one

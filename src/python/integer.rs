@@ -6,9 +6,8 @@ use std::cmp::Ordering;
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer as _;
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 
-use crate::python::float::{MIN_EXPONENT, compose, decompose, power_of_two};
 use crate::python::limits::{self, WorkLimit};
 use crate::python::value::Integer;
 use crate::python::{BinaryOperator, Raised, Value, float};
@@ -272,14 +271,14 @@ pub const MAX_EXACT_FLOAT: f64 = MAX_EXACT_INT as f64;
 
 /// The leading 64 bits of an integer, and their exponent. The last bit is also set if any bit after
 /// it is (a sticky bit).
-fn leading_bits(magnitude: &BigUint) -> (u64, i64) {
+fn leading_bits(magnitude: &BigUint) -> (u64, i32) {
     let shift = magnitude.bits().saturating_sub(64);
     // at most 64 bits are left, so it never saturates
     let top = (magnitude >> shift).to_u64().unwrap_or(u64::MAX);
     let cut_off = magnitude
         .trailing_zeros()
         .is_some_and(|zeros| zeros < shift);
-    (top | u64::from(cut_off), shift as i64)
+    (top | u64::from(cut_off), shift as i32)
 }
 
 /// The nearest double to an integer of any size.
@@ -288,7 +287,8 @@ fn leading_bits(magnitude: &BigUint) -> (u64, i64) {
 /// `OverflowError` for an integer beyond the largest double.
 pub(super) fn big_to_float(value: &BigInt) -> Result<f64, Raised> {
     let (significand, exponent) = leading_bits(value.magnitude());
-    let float = compose(significand, exponent);
+    // rounded once, because of the sticky bit
+    let float = libm::ldexp(significand as f64, exponent);
     if float.is_infinite() {
         return Err(Raised::overflow("int too large to convert to float"));
     }
@@ -303,8 +303,8 @@ pub(super) fn big_to_float(value: &BigInt) -> Result<f64, Raised> {
 pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
     let (significand, exponent) = leading_bits(value.magnitude());
     // rounded once: because of the sticky bit, a number above a midpoint is not taken for a tie
-    let mantissa = significand as f64 * power_of_two(-64);
-    let bits = (exponent + 64) as f64;
+    let mantissa = libm::ldexp(significand as f64, -64);
+    let bits = f64::from(exponent + 64);
     // rounding 64 bits to 53 may give 1
     if mantissa < 1.0 {
         (mantissa, bits)
@@ -315,19 +315,7 @@ pub(super) fn big_fraction(value: &BigInt) -> (f64, f64) {
 
 /// The integer part of a finite double.
 pub(super) fn truncated(value: f64) -> BigInt {
-    let (significand, exponent) = decompose(value);
-    // a shift by 64 or more would overflow, and leave nothing
-    let magnitude = if exponent >= 0 {
-        BigUint::from(significand) << exponent
-    } else if exponent > -64 {
-        BigUint::from(significand >> -exponent)
-    } else {
-        BigUint::zero()
-    };
-    BigInt::from_biguint(
-        if value < 0.0 { Sign::Minus } else { Sign::Plus },
-        magnitude,
-    )
+    BigInt::from_f64(value).unwrap_or_default()
 }
 
 /// Converts a double without a fraction to an integer.
@@ -350,23 +338,34 @@ pub fn float_to_int(value: f64) -> Result<Value, Raised> {
 
 /// `x / y` of integers, rounded once; `y` is not zero.
 fn quotient(x: &BigInt, y: &BigInt) -> Result<f64, Raised> {
-    // The integer quotient gets at least 56 bits, and a sticky bit for the remainder; fewer below
-    // the subnormals.
-    let shift = (x.bits() as i64 - y.bits() as i64 - 57).max(MIN_EXPONENT - 3);
-    let (numerator, denominator) = if shift >= 0 {
-        (x.magnitude().clone(), y.magnitude() << shift)
+    // the quotient is between 2^(size - 1) and 2^(size + 1)
+    let size = x.bits() as i64 - y.bits() as i64;
+    // a double below 2^-1021 is a multiple of the least double
+    let is_multiple_of_least = size <= -1022;
+    let unit = if is_multiple_of_least {
+        -1074
     } else {
-        (x.magnitude() << -shift, y.magnitude().clone())
+        size - 57
     };
-    let (significand, remainder) = num_integer::Integer::div_rem(&numerator, &denominator);
-    // 57 or 58 bits above the subnormals, so it never saturates
-    let significand = significand.to_u64().unwrap_or(u64::MAX) | u64::from(!remainder.is_zero());
-    let float = compose(significand, shift);
+    let numerator = x.abs() << (-unit).max(0);
+    let denominator = y.abs() << unit.max(0);
+    let significand = if is_multiple_of_least {
+        divide_to_nearest(&numerator, &denominator)
+    } else {
+        // 57 or 58 bits, and a sticky bit for the remainder
+        let (quotient, remainder) = numerator.div_rem(&denominator);
+        quotient | BigInt::from(u8::from(!remainder.is_zero()))
+    };
+    let significand = significand.to_f64().unwrap_or_default();
+    let float = libm::ldexp(significand, unit as i32);
     if float.is_infinite() {
         return Err(Raised::overflow(
             "integer division result too large for a float",
         ));
     }
-    let negative = (x.sign() == Sign::Minus) != (y.sign() == Sign::Minus);
-    Ok(if negative { -float } else { float })
+    Ok(if x.is_negative() == y.is_negative() {
+        float
+    } else {
+        -float
+    })
 }

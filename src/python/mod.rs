@@ -9,11 +9,11 @@
 mod complex;
 mod decimal;
 mod float;
-mod function;
 mod functions;
 mod integer;
 pub mod limits;
 mod operators;
+mod signatures;
 mod value;
 pub mod vector_math;
 mod version;
@@ -22,12 +22,12 @@ use std::borrow::Cow;
 
 use limits::WorkLimit;
 
-pub use crate::python::function::{Function, constant};
 pub use crate::python::functions::real_function;
 pub use crate::python::integer::{MAX_EXACT_FLOAT, MAX_EXACT_INT, float_to_int};
 pub use crate::python::operators::{
     BinaryOperator, BooleanOperator, ComparisonOperator, UnaryOperator,
 };
+pub use crate::python::signatures::{Function, constant};
 pub use crate::python::value::{BigInteger, Value};
 pub(crate) use crate::python::version::ContinuedIndentation;
 pub use crate::python::version::PythonVersion;

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use num_bigint::{BigInt, Sign};
+use num_bigint::Sign;
 
 use crate::python::limits::WorkLimit;
 use crate::python::value::{Integer, Number};
@@ -460,17 +460,9 @@ fn order_integers(x: Integer, y: Integer) -> Ordering {
     match (x, y) {
         (Integer::Small(a), Integer::Small(b)) => a.cmp(&b),
         (Integer::Big(a), Integer::Big(b)) => a.cmp(b),
-        (Integer::Big(a), Integer::Small(_)) => order_to_small(a),
-        (Integer::Small(_), Integer::Big(b)) => order_to_small(b).reverse(),
-    }
-}
-
-/// The order of an integer of more than 64 bits relative to any integer of 64 bits.
-fn order_to_small(value: &BigInt) -> Ordering {
-    if value.sign() == Sign::Minus {
-        Ordering::Less
-    } else {
-        Ordering::Greater
+        // any integer of 64 bits is nearer to 0
+        (Integer::Big(a), Integer::Small(_)) => a.sign().cmp(&Sign::NoSign),
+        (Integer::Small(_), Integer::Big(b)) => Sign::NoSign.cmp(&b.sign()),
     }
 }
 

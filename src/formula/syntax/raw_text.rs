@@ -10,7 +10,9 @@ use crate::python::{ContinuedIndentation, PythonVersion};
 /// Checks the raw text, of which `max_length` bytes are allowed; returns its deepest nesting.
 pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Result<usize> {
     if text.len() > max_length {
-        return Err(too_long(text, max_length));
+        // at the first character beyond them, or at the end
+        let end = floor_char_boundary(text, max_length);
+        return Err(SyntaxError::too_long(Span::new(end, end)));
     }
     // anywhere, in a comment too: CPython refuses such a text before it looks for tokens
     if let Some(at) = text.bytes().position(|byte| byte == 0) {
@@ -30,13 +32,6 @@ pub(super) fn scan(text: &str, max_length: usize, python: PythonVersion) -> Resu
     };
     scanner.run()?;
     Ok(scanner.deepest)
-}
-
-/// The error of a text of more than `max_length` bytes, at the first character beyond them, or at
-/// the end.
-fn too_long(text: &str, max_length: usize) -> SyntaxError {
-    let end = floor_char_boundary(text, max_length);
-    SyntaxError::too_long(Span::new(end, end))
 }
 
 /// The span of one byte.
@@ -65,7 +60,10 @@ impl Scanner<'_> {
             let start = self.position;
             self.position += 1;
             match byte {
-                b'(' | b'[' | b'{' => self.open_bracket(byte, start)?,
+                b'(' | b'[' | b'{' => {
+                    self.open.push((byte, start));
+                    self.check_nesting(start)?;
+                }
                 b')' | b']' | b'}' => self.close_bracket(byte, start)?,
                 // brackets and line ends in a string are not those of the formula
                 b'\'' | b'"' => self.position = start + string_length(&self.text[start..]),
@@ -83,11 +81,6 @@ impl Scanner<'_> {
             Some((bracket, start)) => Err(SyntaxError::unclosed(bracket as char, byte_at(start))),
             None => Ok(()),
         }
-    }
-
-    fn open_bracket(&mut self, bracket: u8, start: usize) -> Result<()> {
-        self.open.push((bracket, start));
-        self.check_nesting(start)
     }
 
     fn nest_without_bracket(&mut self, start: usize) -> Result<()> {

@@ -242,7 +242,7 @@ fn cbrt(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
-    let (fraction, exponent) = float::fraction_and_exponent(x);
+    let (fraction, exponent) = libm::frexp(x.abs());
     let estimate = CBRT_POLYNOMIAL
         .iter()
         .rev()
@@ -258,7 +258,7 @@ fn cbrt(x: f64) -> f64 {
     };
     // in glibc's order, since each operation rounds
     let root = estimate * (cube + 2.0 * fraction) / (2.0 * cube + fraction) * factor;
-    (root * float::power_of_two(exponent / 3)).copysign(x)
+    libm::ldexp(root, exponent / 3).copysign(x)
 }
 
 /// 2^28: for a greater `x`, x² + 1 rounds to x².
