@@ -31,7 +31,6 @@ fn every_error_is_an_error_of_the_standard_library() {
     assert_error::<job_sort_formula::jobs::TableError>();
     assert_error::<job_sort_formula::schema::NameError>();
     assert_error::<job_sort_formula::fairshare::TreeError>();
-    assert_error::<job_sort_formula::diagnostic::LevelsError>();
 }
 
 #[test]

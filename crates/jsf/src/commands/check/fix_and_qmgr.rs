@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText, Levels};
+use job_sort_formula::diagnostic::{Code, Diagnostic, FixedText};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::qmgr_command::{object_or_server, set_threshold_command};
 use jsf_openpbs::server_validation::AnsweredBy;
@@ -13,6 +13,7 @@ use jsf_site::{FormulaText, Role, Site, SiteError};
 
 use crate::cli::messages::{print_message, warn};
 use crate::cli::outcome::{CliError, Outcome};
+use crate::commands::check::levels::Levels;
 use crate::commands::check::{CheckArgs, set_command, stopped_by_threshold};
 use crate::view::findings::limit_each_code;
 use crate::view::words::{count, printable};

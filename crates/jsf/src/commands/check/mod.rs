@@ -2,12 +2,14 @@
 
 #[cfg(feature = "command")]
 mod fix_and_qmgr;
+#[cfg(feature = "command")]
+mod levels;
 mod sarif;
 
 use std::io::{self, Write};
 
 use clap::Args;
-use job_sort_formula::diagnostic::{Code, Levels};
+use job_sort_formula::diagnostic::Code;
 use jsf_openpbs::check::{Checked, JobCounts, Verdict};
 use jsf_openpbs::qmgr_command::{refused_by_qmgr, set_command_for};
 use jsf_openpbs::server_validation::AnsweredBy;
@@ -32,6 +34,7 @@ use crate::{
         output::{AnswerArgs, Output, formats},
     },
     commands::check::fix_and_qmgr::{CheckedFormula, apply_fixes, names},
+    commands::check::levels::Levels,
 };
 
 /// `jsf check`
