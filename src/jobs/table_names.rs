@@ -2,7 +2,7 @@
 //! row; and the jobs that ids denote, given with or without the server.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -204,56 +204,54 @@ impl JobTable {
 
     /// The rows of the jobs with these ids, each found as by [`find_jobs`](Self::find_jobs).
     pub fn find_all_jobs<S: AsRef<str>>(&self, wanted: &[S]) -> FoundJobs {
-        // the places of the ids by number and host; of equal ids the first one counts
-        let mut by_number: HashMap<&str, HashMap<&str, Vec<usize>>> = HashMap::new();
-        let mut places = Vec::with_capacity(wanted.len());
-        for (place, id) in wanted.iter().map(AsRef::as_ref).enumerate() {
-            let (number, server) = parts(id);
-            let by_host = by_number.entry(number).or_default();
-            let same = by_host.entry(host(server)).or_default();
-            if !same.iter().any(|&known| wanted[known].as_ref() == id) {
-                same.push(place);
-                places.push(place);
+        let mut distinct: Vec<&str> = Vec::new();
+        // their places by number and host
+        let mut places: HashMap<&str, HashMap<&str, Vec<usize>>> = HashMap::new();
+        let mut seen = HashSet::new();
+        for id in wanted.iter().map(AsRef::as_ref) {
+            if seen.insert(id) {
+                let (number, server) = parts(id);
+                let by_host = places.entry(number).or_default();
+                by_host
+                    .entry(host(server))
+                    .or_default()
+                    .push(distinct.len());
+                distinct.push(id);
             }
         }
         // one pass over the jobs, however many ids are wanted
-        let mut rows: Vec<Vec<usize>> = vec![Vec::new(); wanted.len()];
+        let mut rows: Vec<Vec<usize>> = vec![Vec::new(); distinct.len()];
         for row in 0..self.len() {
             let id = self.id(row);
             let (number, server) = parts(id);
-            let Some(by_host) = by_number.get(number) else {
+            let Some(by_host) = places.get(number) else {
                 continue;
             };
-            let mut candidates = Vec::new();
-            if server.is_empty() {
-                candidates.extend(by_host.values().flatten());
+            let candidates: Vec<_> = if server.is_empty() {
+                by_host.values().collect()
             } else {
-                for host in [host(server), ""] {
-                    candidates.extend(by_host.get(host).into_iter().flatten());
-                }
-            }
-            for &place in candidates {
-                if is_job(id, wanted[place].as_ref()) {
+                let hosts = [host(server), ""];
+                hosts.iter().filter_map(|host| by_host.get(host)).collect()
+            };
+            for &place in candidates.into_iter().flatten() {
+                if is_job(id, distinct[place]) {
                     rows[place].push(row);
                 }
             }
         }
         let mut is_found = vec![false; self.len()];
         let mut found = FoundJobs::default();
-        for place in places {
-            let wanted = wanted[place].as_ref();
-            if rows[place].is_empty() {
+        for (id, rows) in distinct.into_iter().zip(rows) {
+            if rows.is_empty() {
                 let similar = if found.unmatched.len() < MAX_SUGGESTED {
-                    self.similar_ids(wanted)
+                    self.similar_ids(id)
                 } else {
                     String::new()
                 };
-                found.unmatched.push(UnknownJob {
-                    id: wanted.to_owned(),
-                    similar,
-                });
+                let id = id.to_owned();
+                found.unmatched.push(UnknownJob { id, similar });
             }
-            for &row in &rows[place] {
+            for row in rows {
                 // several of the ids may denote the same job
                 if !is_found[row] {
                     is_found[row] = true;
@@ -327,8 +325,6 @@ pub(super) struct Dictionary {
     indices: HashMap<Arc<str>, u32>,
     /// The index of the name of each row.
     rows: Vec<u32>,
-    /// The index of the last name that was looked up: the next row often has the same name.
-    last: u32,
 }
 
 impl Dictionary {
@@ -337,7 +333,6 @@ impl Dictionary {
         self.distinct.clear();
         self.indices.clear();
         self.rows.clear();
-        self.last = 0;
     }
 
     /// Removes rows; and names too if most of them are those of removed rows.
@@ -352,28 +347,12 @@ impl Dictionary {
         }
     }
 
-    #[inline]
     pub(super) fn push(&mut self, name: &str) {
         let index = self.index_or_insert(name);
         self.rows.push(index);
     }
 
-    #[inline]
     fn index_or_insert(&mut self, name: &str) -> u32 {
-        let is_last = match self.distinct.get(self.last as usize) {
-            // two empty names are not compared, which takes 100 ns: the processor's masked load from the
-            // address of nothing is repaired by microcode
-            Some(last) if name.is_empty() => last.is_empty(),
-            Some(last) => **last == *name,
-            None => false,
-        };
-        if !is_last {
-            self.last = self.find_or_insert(name);
-        }
-        self.last
-    }
-
-    fn find_or_insert(&mut self, name: &str) -> u32 {
         if let Some(&index) = self.indices.get(name) {
             return index;
         }
