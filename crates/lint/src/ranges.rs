@@ -346,24 +346,24 @@ impl Analysis<'_> {
 
     fn unary(&self, op: UnaryOperator, operand: ExprId) -> Known {
         let folded = self.folded(&[operand], |python, values| python.unary(op, &values[0]));
-        match self.known(operand) {
-            Known::Number(number) => folded.unwrap_or_else(|| unary(op, *number)),
-            _ => folded.unwrap_or(Known::Anything),
-        }
+        folded.unwrap_or_else(|| match self.known(operand) {
+            Known::Number(number) => unary(op, *number),
+            _ => Known::Anything,
+        })
     }
 
     fn binary(&self, op: BinaryOperator, left: ExprId, right: ExprId) -> Known {
         let folded = self.folded(&[left, right], |python, values| {
             python.binary(op, &values[0], &values[1])
         });
-        match (self.known(left), self.known(right)) {
-            _ if folded.is_some() => folded.unwrap_or(Known::Anything),
+        folded.unwrap_or_else(|| match (self.known(left), self.known(right)) {
             (Known::Number(x), Known::Number(y)) => binary(op, *x, *y),
+            // `None` and functions support no operator
             (Known::Object(_), Known::Number(_)) | (Known::Number(_), Known::Object(_)) => {
                 Known::Fails(ErrorKind::Type)
             }
             _ => Known::Anything,
-        }
+        })
     }
 
     fn boolean(&self, op: BooleanOperator, operands: &[ExprId]) -> Known {
@@ -396,20 +396,19 @@ impl Analysis<'_> {
         let Some(numbers) = self.numbers(operands) else {
             return Known::Anything;
         };
-        let mut truth = Some(true);
-        for (op, pair) in ops.iter().zip(numbers.windows(2)) {
-            if matches!(op, ComparisonOperator::In | ComparisonOperator::NotIn) {
-                return Known::Anything;
-            }
-            match comparison(*op, pair[0], pair[1]) {
-                Some(true) => {}
-                // one false link decides, though links before it may be unknown
-                Some(false) => truth = Some(false),
-                None if truth == Some(true) => truth = None,
-                None => {}
-            }
+        if ops.contains(&ComparisonOperator::In) || ops.contains(&ComparisonOperator::NotIn) {
+            return Known::Anything;
         }
-        Interval::truth_values(truth)
+        let links = ops.iter().zip(numbers.windows(2));
+        let truths: Vec<_> = links
+            .map(|(op, pair)| comparison(*op, pair[0], pair[1]))
+            .collect();
+        Interval::truth_values(if truths.contains(&Some(false)) {
+            // one false link decides, though links before it may be unknown
+            Some(false)
+        } else {
+            (!truths.contains(&None)).then_some(true)
+        })
     }
 
     fn call(&self, callee: ExprId, positional: &[ExprId], keywords: &[Keyword]) -> Known {
@@ -859,7 +858,12 @@ fn floor_quotient(kind: NumberType, x: Interval, y: Interval) -> Known {
     let slack = if kind == NumberType::Int { 0.0 } else { 1.0 };
     let low = quotient.low.next_down().floor() - slack;
     let high = quotient.high.next_up().floor() + slack;
-    let Range { least, most } = with_signs_of(quotient.range(), low, high);
+    let mut signs = quotient.range();
+    // a negative quotient that underflows to 0 is still below it
+    if x.low < 0.0 && y.high > 0.0 || x.high > 0.0 && y.low < 0.0 {
+        signs.least = signs.least.min(-f64::MIN_POSITIVE);
+    }
+    let Range { least, most } = with_signs_of(signs, low, high);
     Known::rounded(kind, least, most)
 }
 

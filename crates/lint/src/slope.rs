@@ -350,7 +350,8 @@ impl Analysis<'_> {
         let b = self.operand(exponent)?;
         let slope = if b.slope.is_constant() {
             let exponent = self.facts.number(exponent)?.single()?;
-            let is_whole = exponent >= 1.0 && exponent.fract() == 0.0;
+            // whole, and so is the exponent of the derivative, which is not rounded
+            let is_whole = (1.0..=MAX_EXACT_FLOAT).contains(&exponent) && exponent.fract() == 0.0;
             if a.least < 0.0 && !is_whole {
                 return None;
             }

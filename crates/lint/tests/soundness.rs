@@ -251,3 +251,16 @@ fn values_move_as_the_slope_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(moved > 100, "too few values move: {moved}");
 }
+
+/// The derivative's exponent, one less, is rounded to the same double.
+#[test]
+fn a_power_too_large_for_the_next_integer_has_no_slope() {
+    let schema = formulas::schema();
+    let slope = |text: &str| {
+        let formula = Formula::parse(text).unwrap();
+        let facts = jsf_lint::analyze_ranges(formula.expr(), &schema, &Ranges::default());
+        jsf_lint::slope(formula.expr(), &facts, "job_priority")
+    };
+    assert!(slope("job_priority ** 3").unwrap().increases());
+    assert_eq!(slope("job_priority ** 1e300"), None);
+}

@@ -3,14 +3,14 @@
 use job_sort_formula::python::{Function, PythonVersion, Value};
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_lint::{Interval, NumberType, Ranges};
-use jsf_testing::random::Xorshift;
+use jsf_testing::random::Generator;
 
 /// The random choices.
-pub struct Dice(Xorshift);
+pub struct Dice(Generator);
 
 impl Dice {
     pub fn new(seed: u64) -> Self {
-        Self(Xorshift(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
+        Self(Generator(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
     }
 
     pub fn below(&mut self, count: usize) -> usize {
