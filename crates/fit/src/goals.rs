@@ -15,7 +15,7 @@ use std::cmp;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use constant_search::{Search, reserve};
+use goal_search::{Search, reserve};
 use job_sort_formula::formula::{Formula, Template};
 use job_sort_formula::parallel;
 use jsf_json::object;
@@ -28,11 +28,11 @@ use serde::{Serialize, Serializer};
 
 use crate::{FitError, FittedConstant, Watch, serialize_ends};
 
-mod constant_search;
+mod goal_search;
 #[cfg(test)]
 mod tests;
 
-pub use constant_search::EvaluatedPoint;
+pub use goal_search::EvaluatedPoint;
 
 /// How to fit.
 #[derive(Debug, Clone)]

@@ -10,8 +10,9 @@
     reason = "`object!` names the type of each value after its key"
 )]
 
+mod cma_es;
 pub mod goals;
-mod search;
+mod search_space;
 pub mod wishes;
 
 use std::ops::ControlFlow;

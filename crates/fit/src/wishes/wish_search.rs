@@ -9,8 +9,9 @@ use std::ops::ControlFlow;
 
 use job_sort_formula::formula::TemplateConstant;
 
+use crate::cma_es::{self, FIRST_SIGMA, Settings};
 use crate::round;
-use crate::search::{self, FIRST_SIGMA, Settings, Space, is_scale_free};
+use crate::search_space::{Space, is_scale_free};
 use crate::wishes::{Wish, WishOptions, WishedQueue, count};
 
 /// What a pair in the wrong order costs in any case: jobs with equal values may be in the wrong
@@ -111,7 +112,7 @@ impl Search<'_, '_> {
             return;
         }
         // the search ends early where `evaluate` says so
-        let _ = search::search(&start, &settings, &mut |points| {
+        let _ = cma_es::search(&start, &settings, &mut |points| {
             let mut losses = Vec::new();
             for point in points {
                 let mut values = from.to_vec();

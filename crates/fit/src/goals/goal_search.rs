@@ -12,8 +12,8 @@ use jsf_simulate::{Difference, JudgedGoal, MeanChange, Workload};
 use serde::Serialize;
 
 use super::{Part, Run, Score, Simulator, Split};
-use crate::search::{Space, is_scale_free, value_at};
-use crate::{FitError, FittedConstant, round, search};
+use crate::search_space::{Space, is_scale_free, value_at};
+use crate::{FitError, FittedConstant, cma_es, round};
 
 /// CMA-ES ends a run when its points differ by less than this part of the ranges: constants are
 /// rounded to two digits.
@@ -130,15 +130,15 @@ impl<'a> Search<'a> {
         if self.scores(std::slice::from_ref(&start))?.is_none() || start.is_empty() {
             return Ok(());
         }
-        let settings = search::Settings {
+        let settings = cma_es::Settings {
             // one is spent on the values to begin with
             evaluations: evaluations.saturating_sub(1),
             tolerance: TOLERANCE,
             seed: self.simulator.options.seed,
-            sigma: search::FIRST_SIGMA,
+            sigma: cma_es::FIRST_SIGMA,
         };
         let first = self.space.point(&start);
-        let ended = search::search(&first, &settings, &mut |points| {
+        let ended = cma_es::search(&first, &settings, &mut |points| {
             let mut values = Vec::new();
             for point in points {
                 // rounded, so that what is shown is what was simulated, and near points are one
