@@ -687,20 +687,26 @@ double jsf_round_share(double share);
  * or `pbs_snapshot` make it; without `site` there are no files, with which a formula can be checked
  * and a log simulated. Without `formula` the one in force is taken. `options` may have `policy`, `rules`, `numbers`,
  * `threshold` and `python`; `rank` takes `inputs`, `explain` takes `jobs` and `to`, `trajectory`
- * takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `shares` takes
- * `policy`, `cycle` takes `jobs` and `processors`, and `replay` takes `log`. `simulate` takes
+ * takes `jobs` and `hours`, `compare` takes `old` and `new` instead of `formula`, `rank` and
+ * `compare` take `jobs`, `entities`, `queues` and `top`, `shares` takes `policy`, `cycle` takes `jobs`
+ * and `processors`, and `replay` takes `log`. `simulate` takes
  * `workload` (a path, or a list), `processors`, `goals` (a file), `usage`, `backfill`, `warm_up`,
  * `decay`, `decay_factor`, `cancelled`, `overrun`, `processors_of`, `from` and `to`; `fit` takes
  * `template`, and `wishes` and `prefer`, or these and `old`, `held_out` and `force`; and `seed` and
  * `evaluations`. `*json` becomes the answer, ended by a NUL,
  * to be freed with `jsf_string_free`; its `warnings`, where there are some, also say what the
- * command writes to standard error. The jobs are read and scored by several threads.
+ * command writes to standard error. That of `compare` has the members `old`, `new`, `jobs`, `summary`,
+ * `fairness`, `changes`, `entities`, `groups`, `queues`, `sizes` and `decides`. The jobs are read and scored by several threads.
  *
  * Errors: `JSF_STATUS_DOCUMENT`, `JSF_STATUS_SYNTAX` (with a place), `JSF_STATUS_NOT_ARITHMETIC`,
  * `JSF_STATUS_ARGUMENT` for a request that is wrong, `JSF_STATUS_UTF8`; `*json` is null then. Any
  * thread may call it.
  */
-jsf_status jsf_run(const char *command, const char *request, size_t request_length, char **json, jsf_error **error);
+jsf_status jsf_run(const char *command,
+                   const char *request,
+                   size_t request_length,
+                   char **json,
+                   jsf_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

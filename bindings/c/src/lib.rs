@@ -12,9 +12,11 @@ mod error_handles;
 mod programs;
 mod schemas_and_columns;
 mod share_trees;
+mod site_questions;
 
 pub use abi_version::*;
 pub use error_handles::*;
 pub use programs::*;
 pub use schemas_and_columns::*;
 pub use share_trees::*;
+pub use site_questions::*;

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::Path;
 
 /// The files with the interface, in the order of the header.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     "abi_version",
     "error_handles",
     "schemas_and_columns",
     "programs",
     "share_trees",
+    "site_questions",
 ];
 
 #[test]

@@ -193,8 +193,9 @@ class Table(dict[str, list[Any]]):
     begins with the code of the finding."""
     document: dict[str, Any]
     """What is not a row: of ``Site.rank`` ``formula``, ``summary`` (``jobs``, ``considered``, ``ignored``, ``errors``, ``errors_by_kind``, ``ties``)
-    and ``decides``; of ``Site.compare`` ``old``, ``new``, ``summary``, ``changes``, ``entities``, ``groups``, ``queues``, ``sizes``, ``fairness``; of
-    ``Site.shares`` the policy and its settings."""
+    and ``decides``; of ``Site.compare`` ``old``, ``new``, ``summary``, ``changes``
+    (``considered``, ``failing``, ``passing``: the ids of the jobs that ``start`` and ``stop``), ``entities``, ``groups``, ``queues``, ``sizes``,
+    ``fairness`` and ``decides``; of ``Site.shares`` the policy and its settings."""
 
     def __init__(
         self, columns: Mapping[str, list[Any]] | Iterable[tuple[str, list[Any]]] = (), warnings: Iterable[str] = (), document: dict[str, Any] | None = None
@@ -338,7 +339,7 @@ class Site:
         """What ``jsf COMMAND --format json`` answers about the site. A member of the request that is None is not given.
 
         ``rank``: ``formula``, ``inputs``. ``check``: ``formula``. ``explain``: ``formula``, ``jobs``, ``to``. ``trajectory``: ``formula``, ``jobs``, ``hours``.
-        ``compare``: ``old``, ``new``. ``shares``: ``policy``. ``cycle``: ``formula``, ``jobs``, ``processors``. ``replay``: ``formula``, ``log``.
+        ``compare``: ``old``, ``new``. ``rank`` and ``compare``: ``jobs``, ``entities``, ``queues``, ``top``. ``shares``: ``policy``. ``cycle``: ``formula``, ``jobs``, ``processors``. ``replay``: ``formula``, ``log``.
         ``simulate``: what the method takes. ``fit``: ``template``, and either ``wishes`` (ids of jobs, best first, or a file) and ``prefer`` (pairs of ids), or
         ``goals`` and what ``simulate`` takes, ``old``, ``held_out`` and ``force``; ``seed`` and ``evaluations``.
 
@@ -360,7 +361,8 @@ class Site:
         out of its id. ``to`` asks what would bring the job to this rank."""
     def compare(self, old: Formula | str | None, new: Formula | str) -> Table:
         """The jobs that are considered under one of the formulas, in the new order: ``id``, ``entity``, ``queue``, ``old_rank``, ``new_rank``, ``old_score``,
-        ``new_score``, ``moved`` (how many ranks up). ``document`` has what changes for entities, groups, queues and sizes. ``warnings`` has also
+        ``new_score``, ``moved`` (how many ranks up). ``document`` has what changes for entities, groups, queues and sizes, which jobs start
+        and stop being considered, failing and passing the threshold, and what decides under the new formula. ``warnings`` has also
         what is doubtful about the formulas, and for how many jobs each of them fails."""
     def shares(self, policy: _Policy | None = None) -> Table:
         """The nodes of the fair-share tree, parents first: ``name``, ``path`` (from the root down), ``kind``, and for OpenPBS ``shares``,
