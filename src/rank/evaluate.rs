@@ -43,11 +43,9 @@ fn score_within(
         program,
         table,
         columns: find_columns(program, table),
+        has_decimals: precision == ScorePrecision::Decimal,
     };
-    let (results, mut errors) = match precision {
-        ScorePrecision::Decimal => scorer.decimal_results(),
-        ScorePrecision::Float32 | ScorePrecision::Double => scorer.python_results(budget),
-    };
+    let (results, mut errors) = scorer.results(budget);
     let excluded: Vec<u32> = table.excluded_rows().collect();
     // the lanes of excluded jobs are computed with their blocks, and do not count
     errors.retain(|(row, _)| excluded.binary_search(row).is_err());
@@ -166,6 +164,8 @@ struct TableScorer<'t> {
     table: &'t JobTable,
     /// The column of each input of the program, unless the table lacks one.
     columns: Result<Vec<&'t Column>, ScoreError>,
+    /// Whether it computes in base ten.
+    has_decimals: bool,
 }
 
 /// Errors with their rows, ascending.
@@ -211,9 +211,9 @@ impl PartResults {
 }
 
 impl<'t> TableScorer<'t> {
-    /// The results in Python's numbers, and the errors. `budget` is the most work of all rows
-    /// beyond [`FREE_WORK`] for each, in words.
-    fn python_results(&self, budget: u64) -> (Column, RowErrors) {
+    /// The results and the errors. `budget` is the most work of all rows beyond [`FREE_WORK`] for
+    /// each, in words.
+    fn results(&self, budget: u64) -> (Column, RowErrors) {
         let work = QueueWork::of_budget(budget);
         let mut parts = parallel::map(self.starts(), |start| self.evaluate(start, &work));
         // the threads decide which rows were late; alone, it is those behind in the table
@@ -238,22 +238,35 @@ impl<'t> TableScorer<'t> {
         (0..self.table.len()).step_by(PARTITION_ROWS).collect()
     }
 
-    /// Evaluates the part that begins with a row in columns, and row by row the lanes that fall
-    /// back.
+    /// Evaluates the part that begins with a row: in columns, and row by row the lanes that fall back;
+    /// in base ten all of them.
     fn evaluate(&self, first: usize, work: &QueueWork) -> PartResults {
         let end = self.table.len().min(first + PARTITION_ROWS);
         let mut executor = ColumnarExecutor::default();
-        let mut interpreter = self.program.interpreter(Python::new());
+        let mut interpreter = self.program.interpreter(if self.has_decimals {
+            Python::new().with_decimals()
+        } else {
+            Python::new()
+        });
         let mut inputs = Vec::new();
         let mut found = PartResults::with_capacity(end - first);
+        let mut fallback = Vec::new();
         for start in (first..end).step_by(LANES) {
             let count = LANES.min(end - start);
-            let input =
-                // without a column, all lanes fall back, and `read_inputs` gives the error
-                |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
-            let results = executor.evaluate(self.program, &input, count);
-            found.push_block(start, &results);
-            for lane in results.fallback_lanes() {
+            fallback.clear();
+            if self.has_decimals {
+                found.numbers.resize(start + count - first, f64::NAN);
+                found.is_int.resize(start + count - first, true);
+                fallback.extend(0..count);
+            } else {
+                let input =
+                    // without a column, all lanes fall back, and `interpreted` gives the error
+                    |slot: usize| Some(self.columns.as_ref().ok()?.get(slot)?.view(start, count));
+                let results = executor.evaluate(self.program, &input, count);
+                found.push_block(start, &results);
+                fallback.extend(results.fallback_lanes());
+            }
+            for &lane in &fallback {
                 let row = start + lane;
                 match self.interpreted(row, &mut interpreter, &mut inputs, work) {
                     Ok(value) => {
@@ -264,7 +277,14 @@ impl<'t> TableScorer<'t> {
                             found.exceptions.push((row as u32, value));
                         }
                     }
-                    Err(error) => found.errors.push((row as u32, error)),
+                    Err(error) => {
+                        found.errors.push((row as u32, error));
+                        // `Scores::comparable_values` expects a decimal in each row
+                        if self.has_decimals {
+                            let zero = Value::Decimal(Decimal::ZERO);
+                            found.exceptions.push((row as u32, zero));
+                        }
+                    }
                 }
             }
         }
@@ -273,7 +293,7 @@ impl<'t> TableScorer<'t> {
         found
     }
 
-    /// The result of one row in Python's numbers. That of an excluded job is unspecified.
+    /// The result of one row. That of an excluded job is unspecified.
     fn interpreted(
         &self,
         row: usize,
@@ -281,60 +301,18 @@ impl<'t> TableScorer<'t> {
         inputs: &mut Vec<Value>,
         work: &QueueWork,
     ) -> Result<Value, ScoreError> {
-        self.read_inputs(row, inputs)?;
-        number_of(work.evaluate(interpreter, inputs), interpreter, inputs)
-    }
-
-    /// Reads the inputs of a row.
-    fn read_inputs(&self, row: usize, inputs: &mut Vec<Value>) -> Result<(), ScoreError> {
+        let columns = self.columns.as_ref().map_err(Clone::clone)?;
         inputs.clear();
-        match &self.columns {
-            Ok(columns) => inputs.extend(columns.iter().map(|column| column.value(row))),
-            Err(missing) => return Err(missing.clone()),
+        inputs.extend(columns.iter().map(|column| column.value(row)));
+        if !self.has_decimals {
+            return number_of(work.evaluate(interpreter, inputs), interpreter, inputs);
         }
-        Ok(())
-    }
-
-    /// The results in base ten, row by row, and the errors.
-    fn decimal_results(&self) -> (Column, RowErrors) {
-        let parts = parallel::map(self.starts(), |start| {
-            let mut interpreter = self.program.interpreter(Python::new().with_decimals());
-            let mut inputs = Vec::new();
-            let rows = start..self.table.len().min(start + PARTITION_ROWS);
-            rows.map(|row| self.interpreted_in_base_ten(row, &mut interpreter, &mut inputs))
-                .collect::<Vec<_>>()
-        });
-        let mut column = Column::new();
-        let mut errors = Vec::new();
-        for (row, result) in parts.into_iter().flatten().enumerate() {
-            match result {
-                Ok(value) => column.push(Ok(&value)),
-                Err(error) => {
-                    errors.push((row as u32, error));
-                    // `Scores::comparable_values` expects a decimal in each row
-                    column.push(Ok(&Value::Decimal(Decimal::ZERO)));
-                }
-            }
-        }
-        (column, errors)
-    }
-
-    fn interpreted_in_base_ten(
-        &self,
-        row: usize,
-        interpreter: &mut Interpreter<'_>,
-        inputs: &mut Vec<Value>,
-    ) -> Result<Value, ScoreError> {
-        self.read_inputs(row, inputs)?;
-        let span = self.program.expr().span();
         for input in &mut *inputs {
-            match interpreter.arithmetic().number(input) {
-                Ok(number) => *input = number,
-                Err(raised) => return Err(ScoreError::Raised(EvalError::new(raised, span))),
-            }
+            let number = interpreter.arithmetic().number(input);
+            let span = self.program.expr().span();
+            *input = number.map_err(|raised| ScoreError::Raised(EvalError::new(raised, span)))?;
         }
-        let result = interpreter.evaluate(inputs);
-        let value = number_of(result, interpreter, inputs)?;
+        let value = number_of(interpreter.evaluate(inputs), interpreter, inputs)?;
         // a truth value is a number
         Ok(value.decimal().map_or(value, Value::Decimal))
     }
