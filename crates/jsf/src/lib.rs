@@ -69,6 +69,7 @@ pub mod view {
     pub mod findings;
     pub mod goals;
     pub mod groups;
+    pub mod verdict;
     pub mod words;
 }
 

@@ -56,6 +56,24 @@ fn refused(command: &str, members: Value) -> String {
 }
 
 #[test]
+fn each_command_that_answers_programs_is_named_where_programs_are_told() {
+    let bindings = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings");
+    for file in [
+        "c/README.md",
+        "c/src/site_questions.rs",
+        "python/README.md",
+        "python/python/job_sort_formula/__init__.pyi",
+    ] {
+        let text = std::fs::read_to_string(bindings.join(file)).expect("a file");
+        for command in COMMANDS {
+            let is_named = text.contains(&format!("`{command}`"))
+                || text.contains(&format!("jsf_run(\"{command}\""));
+            assert!(is_named, "{file}: {command}");
+        }
+    }
+}
+
+#[test]
 fn each_command_answers_with_the_json_of_the_command_line() {
     let cases = [
         ("rank", json!({"formula": FORMULA}), vec![FORMULA]),

@@ -330,16 +330,21 @@ pub(crate) fn open_site(files: SiteFiles, options: SiteOptions) -> Result<Site, 
     })
 }
 
+/// Refuses `all` where there can be only one policy.
+pub(crate) fn require_one_policy(what: &str, given: &[Option<PolicyArg>]) -> Result<(), CliError> {
+    if given.contains(&Some(PolicyArg(None))) {
+        let why = format!("{what} needs one policy, not `all` of them");
+        return Err(CliError::usage(why));
+    }
+    Ok(())
+}
+
 impl SiteArgs {
     /// Opens the site of a command that needs one policy, and may take a formula from a file.
     pub fn open(&self, formula: Option<&Path>, threshold: Option<f64>) -> Result<Site, CliError> {
         require_one_reader(&[], self, &[("the formula", formula)])?;
         let formula = kept(formula)?;
-        if self.policy == Some(PolicyArg(None)) {
-            return Err(CliError::usage(
-                "a ranking needs one policy, not `all` of them",
-            ));
-        }
+        require_one_policy("a ranking", &[self.policy])?;
         self.open_with(formula, threshold)
     }
 
@@ -432,11 +437,7 @@ impl SiteArgs {
     /// Opens the site of a log, whose jobs are not those of its queue. `--usage` may name the usage
     /// with which they begin instead of a file.
     pub(crate) fn open_for_log(&self, formula: Option<FileSource>) -> Result<Site, CliError> {
-        if self.policy == Some(PolicyArg(None)) {
-            return Err(CliError::usage(
-                "a simulation needs one policy, not `all` of them",
-            ));
-        }
+        require_one_policy("a simulation", &[self.policy])?;
         let named = self.named_usage();
         if named.is_none() && self.files.has(Role::Usage) && self.files.has(Role::Tree) {
             return Err(CliError::usage(

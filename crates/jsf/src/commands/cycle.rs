@@ -29,7 +29,8 @@ use crate::questions::named_jobs::{
 use crate::questions::values::processors;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::facts::{facts_of, without_most, without_words};
-use crate::view::findings::{brief_findings, drawn_findings, has_effect, verdict_sentence};
+use crate::view::findings::{brief_findings, drawn_findings};
+use crate::view::verdict::{has_effect, verdict_sentence};
 use crate::view::words::{count, duration, moment};
 
 /// Which jobs of the cycle are shown, and on which machine it runs.

@@ -1,5 +1,5 @@
 //! Findings about a formula: drawn under it with carets, labels and a fix, as the Rust compiler
-//! draws its own; in one line each; and the verdict, which every command begins with.
+//! draws its own, or in one line each.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Need, Severity, Span};
-use jsf_openpbs::check::{CRASH_CODES, Checked, Verdict};
+use jsf_openpbs::check::Checked;
 use jsf_site::FormulaText;
 use unicode_width::UnicodeWidthStr;
 
 use crate::view::document::Section;
 use crate::view::document::terminal::wrapped;
-use crate::view::words::{capitalised, count, part_of_jobs, printable, printable_in_place};
+use crate::view::words::{count, printable, printable_in_place};
 
 /// The most findings of one code that are drawn; the others are counted.
 const MAX_DRAWN: usize = 10;
@@ -210,65 +210,6 @@ fn printable_start(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(MAX_MESSAGE) {
         None => printable(message),
         Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", printable(&message[..end]))),
-    }
-}
-
-/// What becomes of a formula at a site of Slurm.
-pub(crate) const NO_FORMULA_IN_SLURM: &str = "Slurm computes priorities from weights; `jsf translate --to slurm` gives those that order as another formula does";
-
-/// The verdict as a sentence about `subject`, such as `the new formula`; `None` for a formula that
-/// works.
-pub(crate) fn verdict_sentence(checked: &Checked, subject: &str) -> Option<String> {
-    Some(match checked.verdict {
-        Verdict::Works => return None,
-        Verdict::Refused => format!("qmgr refuses {subject}: {}.", refusal(checked)),
-        Verdict::Crashes => {
-            let mut why = String::new();
-            let mut findings = checked.findings.iter();
-            if let Some(crash) = findings.find(|found| CRASH_CODES.contains(&found.code)) {
-                why = format!(": {}", crash.message);
-            }
-            capitalised(&format!("{subject} crashes the scheduler{why}."))
-        }
-        Verdict::CrashesAtStart { jobs, kind } => capitalised(&format!(
-            "{subject} fails for {} ({kind}) and would crash the scheduler at its next start.",
-            part_of_jobs(jobs, jobs)
-        )),
-        Verdict::Fails {
-            failing,
-            evaluated,
-            kind,
-            consequence,
-            can_crash,
-        } => {
-            let jobs = part_of_jobs(failing, evaluated);
-            let crash = if can_crash {
-                ", and can crash the scheduler at its next start"
-            } else {
-                ""
-            };
-            capitalised(&format!(
-                "{subject} fails for {jobs} ({kind}), {consequence}{crash}."
-            ))
-        }
-        Verdict::Ties { jobs } => capitalised(&format!(
-            "{subject} orders nothing: {} have the same value.",
-            part_of_jobs(jobs, jobs)
-        )),
-    })
-}
-
-/// Whether a formula orders jobs, as far as it is known: without that, ranks and waits say nothing of
-/// it.
-pub(crate) fn has_effect(checked: Option<&Checked>) -> bool {
-    checked.is_none_or(|checked| checked.verdict.has_effect())
-}
-
-/// Why the server or qmgr refuses a formula, in the words of the first finding that says so.
-fn refusal(checked: &Checked) -> String {
-    match checked.errors().next() {
-        Some(error) => error.message.to_string(),
-        None => checked.validation.message.to_owned(),
     }
 }
 

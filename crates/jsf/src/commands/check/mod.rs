@@ -21,9 +21,9 @@ use crate::csv::CsvText;
 use crate::view::document::{Document, DrawingStyle, Fact, Section};
 use crate::view::facts::{WORTH, rates_line};
 use crate::view::findings::{
-    NO_FORMULA_IN_SLURM, brief_finding, draw_finding, in_options, limit_each_code, more_findings,
-    verdict_sentence,
+    brief_finding, draw_finding, in_options, limit_each_code, more_findings,
 };
+use crate::view::verdict::{NO_FORMULA_IN_SLURM, verdict_sentence};
 use crate::view::words::{count, first_few_quoted, printable_lines};
 #[cfg(feature = "command")]
 use crate::{

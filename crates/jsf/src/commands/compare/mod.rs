@@ -81,8 +81,7 @@ alone is that of both; so is --new if the site has none. Without any formula, tw
 moved is the old rank minus the new one; tau-b is 1 for the same order, 0 for no relation, -1 for the reverse one. Only jobs \
 that both formulas consider count. docs/commands.md has the other numbers.
 
-Exit codes: 0 success, 1 a formula is invalid or fails for every job, or a job of the first N changes its place under \
---fail-on-change N, 2 usage error, or a file that cannot be read.
+Exit code 1: a formula is invalid or fails for every job, or a job of the first N changes its place under --fail-on-change N.
 
 Examples:
   jsf compare --new 'fairshare_factor * 100 + eligible_time / 3600' \\

@@ -9,7 +9,9 @@ use jsf_site::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles, SiteOp
 
 use crate::cli::formula::{FormulaArgs, NO_NEW_FORMULA, NO_OLD_FORMULA, no_formula, read_formula};
 use crate::cli::outcome::CliError;
-use crate::cli::site::{PolicyArg, Reader, kept, open_site, require_one_reader};
+use crate::cli::site::{
+    PolicyArg, Reader, kept, open_site, require_one_policy, require_one_reader,
+};
 use crate::commands::compare::CompareArgs;
 
 /// The files of which either side may have its own, each with those of a site that are the same.
@@ -39,11 +41,7 @@ impl CompareArgs {
         formulas: &OldNew<FormulaArgs>,
     ) -> Result<(Site, Option<Site>), CliError> {
         let (old_policy, new_policy) = (self.old_policy, self.new_policy);
-        if [self.site.policy, old_policy, new_policy].contains(&Some(PolicyArg(None))) {
-            return Err(CliError::usage(
-                "a ranking needs one policy, not `all` of them",
-            ));
-        }
+        require_one_policy("a ranking", &[self.site.policy, old_policy, new_policy])?;
         // both sides read them, and standard input can be read once
         let site_files = self.site.files()?.kept()?;
         let [mut old_files, mut new_files] = [site_files.clone(), site_files.clone()];

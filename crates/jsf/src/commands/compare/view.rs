@@ -16,12 +16,11 @@ use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,
 };
 use crate::view::facts::{decides_section, facts_of};
-use crate::view::findings::{
-    brief_findings, drawn_findings_of_sides, has_effect, verdict_sentence,
-};
+use crate::view::findings::{brief_findings, drawn_findings_of_sides};
 use crate::view::groups::{
     KindOfGroup, by_gain, group_name, group_sections, group_table, move_cells, move_columns,
 };
+use crate::view::verdict::{has_effect, verdict_sentence};
 use crate::view::words::{count, first_few, grouped, grouped_count, significant};
 
 impl CompareAnswer<'_> {

@@ -17,13 +17,13 @@ use jsf_site::{
 };
 
 use crate::commands::explain::{ExplainAnswer, MAX_CODE, path_view};
-use crate::commands::rank::TermColumns;
+use crate::commands::rank::Terms;
 use crate::commands::shares::view::shares_table;
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, Section, Table, branches, cells, score_in_words,
 };
 use crate::view::facts::{decides_fact, rates_line, rule_facts, summand_columns};
-use crate::view::findings::verdict_sentence;
+use crate::view::verdict::verdict_sentence;
 use crate::view::words::{
     and_list, count, excerpt, first_few_quoted, grouped_number, ordinal, quoted_and_list,
     significant, state_words, waiting_time,
@@ -257,8 +257,7 @@ impl<'a> ExplainedJob<'a, '_> {
         if job.above.is_empty() && job.below.is_empty() {
             return None;
         }
-        let summands = answer.queue.program.summands();
-        let terms = TermColumns::new(&answer.queue.program, &summands);
+        let terms = Terms::Summands(answer.queue.program.summands());
         let shown = deciding_terms(&terms, job);
         let mut jobs = Vec::new();
         let shown_job = |near: &Neighbour| (near.rank.to_string(), near.row, answer.note(near));
@@ -275,7 +274,7 @@ impl<'a> ExplainedJob<'a, '_> {
                 answer.value(row).map(Cell::Score),
             ];
             if !shown.is_empty() {
-                let values = terms.values(table, row);
+                let values = terms.values(&answer.queue, row);
                 for &index in &shown {
                     let value = values[index].as_ref().and_then(nearest_double);
                     cells.push(value.map(Cell::significant).into());
@@ -358,7 +357,7 @@ impl<'a> ExplainedJob<'a, '_> {
 
 /// The summands that are shown beside the neighbours: all of them if they are few, else those by
 /// which the nearest one differs most. A single one is the value itself.
-fn deciding_terms(terms: &TermColumns<'_>, job: &Explanation) -> Vec<usize> {
+fn deciding_terms(terms: &Terms, job: &Explanation) -> Vec<usize> {
     let parts = terms.parts();
     if parts.len() < 2 {
         return Vec::new();

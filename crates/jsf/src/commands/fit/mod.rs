@@ -38,7 +38,8 @@ use crate::questions::formula::AskedFormula;
 use crate::questions::log::{LogOptions, Watch, log_counts, read_text};
 use crate::questions::values::{number_within, seed};
 use crate::view::document::{Document, Section};
-use crate::view::findings::{NO_FORMULA_IN_SLURM, brief_finding, verdict_sentence};
+use crate::view::findings::brief_finding;
+use crate::view::verdict::{NO_FORMULA_IN_SLURM, verdict_sentence};
 
 /// The most formulas that a fit tries.
 const MAX_EVALUATIONS: usize = 1_000_000;
@@ -229,7 +230,7 @@ Of the log the first part is searched, then the longest walltime is left out; th
 The advice is to use the formula only if it gains more there than chance, by the intervals of `jsf simulate`. A log needs \
 eight weeks and 2000 jobs, or --force. docs/admin-guide.md says how far to trust the answer.
 
-Exit codes: 0 success, 1 a wish or a goal is not met, or the template or the answer has an error, 2 usage error, or a file that cannot be read.
+Exit code 1: a wish or a goal is not met, or the template or the answer has an error.
 
 Examples:
   jsf fit '{fs=9:0..99}*fairshare_factor + {age=1:0..9}*eligible_time/3600' \\

@@ -41,8 +41,8 @@ use crate::view::document::page::{
 };
 use crate::view::document::terminal::TerminalStyle;
 use crate::view::document::{Cell, Column, Section, Table, cells};
-use crate::view::findings::{NO_FORMULA_IN_SLURM, has_effect, verdict_sentence};
 use crate::view::groups::group_sections;
+use crate::view::verdict::{NO_FORMULA_IN_SLURM, has_effect, verdict_sentence};
 use crate::view::words::printable;
 
 /// `jsf page`

@@ -160,10 +160,8 @@ pub struct RankAnswer<'a> {
     not_considered: HashMap<usize, NotConsidered>,
     /// The rows to show, in the order in which they are shown.
     rows: Vec<usize>,
-    /// The summands at the top of the formula, if they are shown with each job.
-    summands: Option<Vec<Summand>>,
-    /// The columns of `sprio`, which take the place of the summands: the name and the program of each.
-    sprio: Vec<(String, Program)>,
+    /// The summands, if they are shown with each job.
+    terms: Option<Terms>,
     /// The ranking compared with itself, which counts the jobs of each entity and of each queue, for
     /// a page.
     groups: Option<Comparison>,
@@ -202,13 +200,17 @@ impl<'a> RankAnswer<'a> {
         let queue = rank_jobs(site, &given, read, warnings)?;
         let mut sprio = Vec::new();
         for (name, formula) in columns {
-            sprio.extend(
-                formula
-                    .compile(&queue.schema)
-                    .ok()
-                    .map(|program| (name, program)),
-            );
+            if let Ok(program) = formula.compile(&queue.schema) {
+                sprio.push((name, program));
+            }
         }
+        let terms = if !question.terms {
+            None
+        } else if sprio.is_empty() {
+            Some(Terms::Summands(queue.program.summands()))
+        } else {
+            Some(Terms::Sprio(sprio))
+        };
         let (filter, all) = (question.filter(), all_rows(&queue.ranking));
         let mut rows = selected_rows(filter, all, site, &queue.table, warnings)?;
         rows.truncate(question.top.unwrap_or(usize::MAX));
@@ -216,8 +218,7 @@ impl<'a> RankAnswer<'a> {
             ranks: queue.ranking.ranks(),
             not_considered: queue.not_considered.iter().copied().collect(),
             rows,
-            summands: question.terms.then(|| queue.program.summands()),
-            sprio,
+            terms,
             groups: question.is_for_page.then(|| {
                 let side = queue.compared();
                 Comparison::new(&side, &side)
@@ -250,16 +251,6 @@ impl<'a> RankAnswer<'a> {
         })
     }
 
-    /// The summands that are shown.
-    fn terms(&self) -> Option<TermColumns<'_>> {
-        let mut terms = TermColumns::new(&self.queue.program, self.summands.as_ref()?);
-        if !self.sprio.is_empty() {
-            terms.sprio = &self.sprio;
-            terms.summands = &[];
-        }
-        Some(terms)
-    }
-
     /// A job, with its rank in the whole order.
     fn job(&self, row: usize) -> Job<'_> {
         let RankedQueue { table, ranking, .. } = &self.queue;
@@ -287,9 +278,9 @@ impl<'a> RankAnswer<'a> {
             inputs.push((&**name, self.input(name, row)));
         }
         let mut shown_terms = None;
-        if let Some(terms) = self.terms() {
+        if let Some(terms) = &self.terms {
             let mut valued = Vec::new();
-            for ((span, text), value) in iter::zip(terms.parts(), terms.values(table, row)) {
+            for ((span, text), value) in iter::zip(terms.parts(), terms.values(&self.queue, row)) {
                 valued.push(Term { span, text, value });
             }
             shown_terms = Some(valued);
@@ -325,7 +316,7 @@ impl<'a> RankAnswer<'a> {
     /// The texts of the summands that are shown.
     fn term_texts(&self) -> Vec<&str> {
         let mut texts = Vec::new();
-        if let Some(terms) = self.terms() {
+        if let Some(terms) = &self.terms {
             for (_, text) in terms.parts() {
                 texts.push(text);
             }
@@ -490,51 +481,47 @@ struct Term<'a> {
     value: Option<Value>,
 }
 
-/// The summands of a formula, with their values for each job.
-pub(crate) struct TermColumns<'a> {
-    program: &'a Program,
-    summands: &'a [Summand],
-    /// The columns of `sprio`, each a whole number, which take the place of the summands of Slurm's priority.
-    sprio: &'a [(String, Program)],
+/// What a formula adds up, which has a value for each job.
+pub(crate) enum Terms {
+    /// The summands at the top of the formula.
+    Summands(Vec<Summand>),
+    /// The columns of `sprio`, each a whole number, in the place of the summands of Slurm's priority:
+    /// the name and the program of each.
+    Sprio(Vec<(String, Program)>),
 }
 
-impl<'a> TermColumns<'a> {
-    /// The summands at the top of a formula.
-    pub(crate) fn new(program: &'a Program, summands: &'a [Summand]) -> Self {
-        Self {
-            program,
-            summands,
-            sprio: &[],
-        }
-    }
-
+impl Terms {
     /// Where each summand is, and its text with its sign. A column of `sprio` is no part of the
     /// formula's text.
-    pub(crate) fn parts(&self) -> Vec<(Span, &'a str)> {
-        let mut parts = Vec::new();
-        for summand in self.summands {
-            parts.push((summand.span, &*summand.text));
+    pub(crate) fn parts(&self) -> Vec<(Span, &str)> {
+        match self {
+            Self::Summands(summands) => (summands.iter())
+                .map(|summand| (summand.span, &*summand.text))
+                .collect(),
+            Self::Sprio(columns) => (columns.iter())
+                .map(|(name, _)| (Span::new(0, 0), name.as_str()))
+                .collect(),
         }
-        for (name, _) in self.sprio {
-            parts.push((Span::new(0, 0), name.as_str()));
-        }
-        parts
     }
 
-    /// The value of each summand for a job, with its sign; `None` where the formula fails.
-    pub(crate) fn values(&self, table: &JobTable, row: usize) -> Vec<Option<Value>> {
-        let mut values = Vec::new();
-        for (_, program) in self.sprio {
-            values.push(sprio_value(program, table, row));
-        }
-        if self.summands.is_empty() {
-            return values;
-        }
-        let Some(inputs) = inputs(self.program, table, row) else {
-            return vec![None; self.summands.len()];
+    /// The value of each for a job of a queue, with its sign; `None` where the formula fails.
+    pub(crate) fn values(&self, queue: &RankedQueue, row: usize) -> Vec<Option<Value>> {
+        let RankedQueue { program, table, .. } = queue;
+        let summands = match self {
+            Self::Summands(summands) => summands,
+            Self::Sprio(columns) => {
+                let programs = columns.iter().map(|(_, program)| program);
+                return programs
+                    .map(|program| sprio_value(program, table, row))
+                    .collect();
+            }
         };
-        let trace = self.program.trace(&inputs);
-        for summand in self.summands {
+        let Some(inputs) = inputs(program, table, row) else {
+            return vec![None; summands.len()];
+        };
+        let trace = program.trace(&inputs);
+        let mut values = Vec::new();
+        for summand in summands {
             values.push(match trace.result {
                 Ok(_) => trace.summand(summand),
                 Err(_) => None,

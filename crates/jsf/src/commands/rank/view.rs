@@ -13,8 +13,9 @@ use crate::commands::shares::view::tree_section;
 use crate::view::charts::{Axis, Plot, StepLine};
 use crate::view::document::{Cell, Chart, Column, DECIDES, Document, Fact, Section, Table, cells};
 use crate::view::facts::{decides_fact, rule_facts, summand_columns};
-use crate::view::findings::{brief_findings, drawn_findings, verdict_sentence};
+use crate::view::findings::{brief_findings, drawn_findings};
 use crate::view::groups::group_sections;
+use crate::view::verdict::verdict_sentence;
 use crate::view::words::{count, grouped_count, grouped_number, significant, state_words};
 
 impl RankAnswer<'_> {

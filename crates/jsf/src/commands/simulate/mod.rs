@@ -136,8 +136,8 @@ the threshold stops it), the fair-share numbers, and the job's other resources w
 With --old and --new, each difference of waits has an interval that contains it with a confidence of 95 %; a star (`significant` \
 in JSON) marks what is more than chance.
 
-Exit codes: 0 success, 1 the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under \
---on-error fail, or a goal is missed, 2 usage error, or a file that cannot be read.
+Exit code 1: the formula is invalid or crashes the scheduler (of two, the new one), or fails for a job under --on-error fail, \
+or a goal is missed.
 
 Examples:
   jsf simulate --old eligible_time --new ncpus --generate 900 --processors 64

@@ -28,8 +28,9 @@ use crate::questions::formula::AskedFormula;
 use crate::questions::log::left_out_and_assumed;
 use crate::view::document::{Document, Fact, Section};
 use crate::view::facts::{facts_of, without_most, without_words};
-use crate::view::findings::{brief_findings, drawn_findings_of_sides, verdict_sentence};
+use crate::view::findings::{brief_findings, drawn_findings_of_sides};
 use crate::view::goals::{goals_section, unmet};
+use crate::view::verdict::verdict_sentence;
 use crate::view::words::{
     capitalised, count, duration, first_few, first_few_quoted, grouped_count, grouped_number,
     part_of_jobs, percent, rough_duration, signed_rough_duration, signed_significant, significant,
