@@ -233,7 +233,8 @@ const ORDERS: [(&str, &[&[&str]]); 6] = [
         "jsf",
         &[
             &["view"],
-            &["answers"],
+            &["csv"],
+            &["answers", "asked_formula"],
             &["questions"],
             &["cli"],
             &["commands"],

@@ -10,8 +10,8 @@ use job_sort_formula::diagnostic::{Diagnostic, Message, Severity};
 use jsf_site::{FormulaText, RankedQueue, Site, SiteError};
 use serde::{Serialize, Serializer};
 
+use crate::asked_formula::AskedFormula;
 use crate::csv::CsvText;
-use crate::questions::formula::AskedFormula;
 use crate::view::document::Document;
 
 pub(crate) use jsf_json::object;

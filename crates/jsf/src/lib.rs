@@ -19,6 +19,7 @@
 )]
 
 pub mod answers;
+pub mod asked_formula;
 #[cfg(feature = "command")]
 pub mod cli;
 pub mod csv;
@@ -55,7 +56,6 @@ pub mod commands {
 
 /// What several questions ask.
 pub mod questions {
-    pub mod formula;
     pub mod log;
     pub mod named_jobs;
     pub mod values;

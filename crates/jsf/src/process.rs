@@ -141,10 +141,10 @@ fn run(arguments: &Cli) -> Result<Outcome, CliError> {
         Command::Codes(arguments) => arguments.run(&mut out)?,
         // it asks whether standard output is a terminal, which a buffered writer does not tell
         Command::Pbsfs(arguments) => arguments.run()?,
-        Command::Completions { shell } => write_completions(*shell, &mut out)?,
+        Command::Completions { shell } => write_completions(Cli::command(), *shell, &mut out)?,
         Command::Names(arguments) => arguments.run(&mut out)?,
         Command::Capture(arguments) => arguments.run(&mut out)?,
-        Command::Man { command } => write_manual(command.as_deref(), &mut out)?,
+        Command::Man { command } => write_manual(Cli::command(), command.as_deref(), &mut out)?,
     };
     // dropped, a writer does not say that it cannot write the rest
     out.flush()?;
@@ -165,7 +165,7 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> 
     if error.kind() == ErrorKind::DisplayHelp {
         arranged(Cli::command()).try_get_matches_from(&arguments)?;
     }
-    Err(with_tip(error, &arguments))
+    Err(with_tip(error, Cli::command(), &arguments))
 }
 
 /// Prints what `clap` answers instead of a command: the help or the version to standard output, and

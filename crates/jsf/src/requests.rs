@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::STACK_SIZE;
 use crate::answers::{Answer, AnswerError, Warnings, write_json};
+use crate::asked_formula::AskedFormula;
 use crate::commands::compare::CompareAnswer;
 use crate::commands::cycle::CycleAnswer;
 use crate::commands::explain::ExplainAnswer;
@@ -29,7 +30,6 @@ use crate::commands::replay::ReplayAnswer;
 use crate::commands::shares::SharesAnswer;
 use crate::commands::simulate::SimulationAnswer;
 use crate::commands::trajectory::TrajectoryAnswer;
-use crate::questions::formula::AskedFormula;
 use crate::questions::log::{Watch, log_counts};
 
 /// The time between two questions whether the caller wants an end.

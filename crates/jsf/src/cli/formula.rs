@@ -11,10 +11,10 @@ use jsf_openpbs::amounts::NumberMode;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::answers::Format;
+use crate::asked_formula::AskedFormula;
 use crate::cli::messages::{draw, draw_all, print_message, warn};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::site::{STDIN, SiteArgs, threshold};
-use crate::questions::formula::AskedFormula;
 use crate::view::words::printable_lines;
 
 /// The source of the formula.

@@ -7,11 +7,10 @@ use std::io::Write;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, CommandFactory};
+use clap::{Arg, ArgAction};
 
 use crate::cli::formula::looks_like_an_option;
 use crate::cli::outcome::{CliError, Outcome};
-use crate::process::Cli;
 
 /// The examples after the usage that `-h` shows, which is one screen.
 const MOST_EXAMPLES: usize = 3;
@@ -139,12 +138,16 @@ fn arranged_argument(argument: Arg) -> Arg {
 
 /// The error, with a tip if an argument is probably a formula, or a part of one that the shell has
 /// split.
-pub(crate) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+pub(crate) fn with_tip(
+    mut error: clap::Error,
+    cli: clap::Command,
+    arguments: &[OsString],
+) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument
         && error.get(ContextKind::Suggested).is_none()
         && let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg)
         && !argument.starts_with("--")
-        && let Some(tip) = tip_for(arguments)
+        && let Some(tip) = tip_for(cli, arguments)
     {
         let tip = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tip);
@@ -153,8 +156,7 @@ pub(crate) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
 }
 
 /// How the command takes a formula; `None` if it takes none, or if there is no command.
-fn tip_for(arguments: &[OsString]) -> Option<String> {
-    let mut cli = Cli::command();
+fn tip_for(mut cli: clap::Command, arguments: &[OsString]) -> Option<String> {
     // the options of every command
     cli.build();
     let mut words = arguments.iter().filter_map(|argument| argument.to_str());
@@ -184,11 +186,13 @@ fn tip_for(arguments: &[OsString]) -> Option<String> {
     Some("a formula is one argument: put it into single quotes".to_owned())
 }
 
-pub(crate) fn write_manual(name: Option<&str>, out: &mut impl Write) -> Result<Outcome, CliError> {
+pub(crate) fn write_manual(
+    cli: clap::Command,
+    name: Option<&str>,
+    out: &mut impl Write,
+) -> Result<Outcome, CliError> {
     // the pages are the same for all machines, and `help` has none
-    let mut all = Cli::command()
-        .long_version(None::<&str>)
-        .disable_help_subcommand(true);
+    let mut all = cli.long_version(None::<&str>).disable_help_subcommand(true);
     all.build();
     let page = match name {
         None => all,
@@ -267,12 +271,13 @@ fn escaped(line: &str) -> String {
 }
 
 pub(crate) fn write_completions(
+    mut cli: clap::Command,
     shell: clap_complete::Shell,
     out: &mut impl Write,
 ) -> Result<Outcome, CliError> {
     // `generate` panics if it cannot write
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "jsf", &mut script);
+    clap_complete::generate(shell, &mut cli, "jsf", &mut script);
     out.write_all(&script)?;
     Ok(Outcome::Fine)
 }

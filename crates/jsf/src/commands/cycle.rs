@@ -15,6 +15,7 @@ use jsf_site::{CycleRequest, CycledQueue, RankedQueue, ReservedJob, Site, Waitin
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answers::{Answer, AnswerError, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::{QueueArgs, read_formula},
@@ -22,7 +23,6 @@ use crate::cli::{
     output::AnswerArgs,
 };
 use crate::commands::rank::all_rows;
-use crate::questions::formula::AskedFormula;
 use crate::questions::named_jobs::{
     JobFilter, NO_MATCH, NamedEntities, NamedJobs, selected_rows, unknown_jobs_error,
 };

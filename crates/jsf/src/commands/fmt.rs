@@ -6,10 +6,10 @@ use clap::Args;
 use job_sort_formula::Formula;
 use jsf_openpbs::amounts::NumberMode;
 
+use crate::asked_formula::AskedFormula;
 use crate::cli::formula::{FormulaArgs, printable_formula, read_formula};
 use crate::cli::messages::print_message;
 use crate::cli::outcome::{CliError, Outcome};
-use crate::questions::formula::AskedFormula;
 
 /// `jsf fmt`
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ use jsf_site::{FileSource, Site};
 use serde::{Serialize, Serializer};
 
 use crate::answers::{Answer, AnswerError, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::{FormulaArgs, check_and_report, open_with_formula},
@@ -18,7 +19,6 @@ use crate::cli::{
     output::AnswerArgs,
     site::{SiteArgs, require_one_reader},
 };
-use crate::questions::formula::AskedFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::words::{capitalised, count, grouped_count, grouped_number, waiting_time};
 

@@ -14,6 +14,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::QueueArgs,
@@ -23,7 +24,6 @@ use crate::cli::{
 };
 use crate::commands::rank::{rank_jobs, read_jobs};
 use crate::csv::{CsvText, CsvWriter, guarded};
-use crate::questions::formula::AskedFormula;
 use crate::questions::named_jobs::{NamedJobs, named_rows};
 use crate::view::charts::{Axis, Layout, Plot, StepLine};
 use crate::view::document::{Cell, Column, Document, RowLimit, Section, Table, cells};

@@ -9,11 +9,11 @@ use jsf_site::{LargestJob, SiteError, Translation};
 use serde::Serialize;
 
 use crate::answers::Answer;
+use crate::asked_formula::AskedFormula;
 use crate::cli::formula::{FormulaArgs, read_formula};
 use crate::cli::outcome::{CliError, Outcome};
 use crate::cli::output::AnswerArgs;
 use crate::cli::site::SiteArgs;
-use crate::questions::formula::AskedFormula;
 use crate::view::document::{Cell, Column, Document, Fact, Section, Table, cells};
 use crate::view::facts::{WORTH, rates_line};
 use crate::view::words::{count, grouped, significant};

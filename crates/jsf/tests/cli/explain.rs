@@ -1,9 +1,9 @@
 //! `jsf explain`, on the example site.
 
 use jsf::answers::{Answer, Warnings, write_json};
+use jsf::asked_formula::AskedFormula;
 use jsf::commands::explain::ExplainAnswer;
 use jsf::commands::explain::ExplainQuestion;
-use jsf::questions::formula::AskedFormula;
 use jsf::questions::named_jobs::NamedJobs;
 use jsf::view::document::terminal::TerminalStyle;
 use jsf_site::{FormulaText, Site, SiteFiles, SiteOptions};

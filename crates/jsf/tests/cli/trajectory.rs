@@ -1,10 +1,10 @@
 //! `jsf trajectory`: the ranks against those of JSON, and what is said if no job can be followed.
 
 use jsf::answers::{Answer, Format, Warnings, write_json};
+use jsf::asked_formula::AskedFormula;
 use jsf::commands::trajectory::TrajectoryAnswer;
 use jsf::commands::trajectory::TrajectoryQuestion;
 use jsf::csv::CsvText;
-use jsf::questions::formula::AskedFormula;
 use jsf::questions::named_jobs::NamedJobs;
 use jsf::view::document::terminal::TerminalStyle;
 use jsf_site::{FileSource, FormulaText, Role, Site, SiteFiles, SiteOptions};

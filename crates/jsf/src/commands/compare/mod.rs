@@ -17,6 +17,7 @@ use jsf_site::{ComparedQueue, RankedQueue, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::{FormulaArgs, FormulaOptions, TwoFormulas},
@@ -27,7 +28,6 @@ use crate::cli::{
     site::{PolicyArg, SiteArgs, threshold},
 };
 use crate::csv::{CsvText, CsvWriter, guarded_names};
-use crate::questions::formula::AskedFormula;
 use crate::questions::named_jobs::{
     JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows,
 };

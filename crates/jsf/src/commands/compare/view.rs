@@ -8,9 +8,9 @@ use job_sort_formula::rank::{Comparison, JobMove, OldNew, Transitions};
 use jsf_openpbs::check::Checked;
 use jsf_site::ComparedQueue;
 
+use crate::asked_formula::AskedFormula;
 use crate::commands::compare::{CompareAnswer, ids, scores};
 use crate::commands::shares::view::tree_section;
-use crate::questions::formula::AskedFormula;
 use crate::view::charts::{self, MAX_SLOPES, Slope};
 use crate::view::document::{
     Cell, Column, DECIDES, Document, Fact, RowLimit, Section, Table, cells,

@@ -18,6 +18,7 @@ use jsf_site::{
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answers::{Answer, AnswerError, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::QueueArgs,
@@ -29,7 +30,6 @@ use crate::commands::rank::{
     all_rows, error_numbers, exact_or_error, excluded, logged, rank_jobs, read_jobs,
 };
 use crate::commands::shares::{PolicyView, node_numbers};
-use crate::questions::formula::AskedFormula;
 use crate::questions::named_jobs::{
     JobFilter, NamedEntities, NamedJobs, named_rows, selected_rows,
 };

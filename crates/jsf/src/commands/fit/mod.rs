@@ -23,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::answers::{Answer, AnswerError, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::{FormulaArgs, FormulaOptions, read_formula},
@@ -34,7 +35,6 @@ use crate::cli::{
 };
 use crate::commands::check::set_command;
 use crate::commands::fit::view::is_missed;
-use crate::questions::formula::AskedFormula;
 use crate::questions::log::{LogOptions, Watch, log_counts, read_text};
 use crate::questions::values::{number_within, seed};
 use crate::view::document::{Document, Section};

@@ -23,6 +23,7 @@ use minijinja::context;
 use serde::Serialize;
 
 use crate::answers::{Answer, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::{QueueArgs, check_and_report, read_formula},
@@ -35,7 +36,6 @@ use crate::commands::check::{CheckAnswer, set_command};
 use crate::commands::compare::view::{facts, headline, places};
 use crate::commands::compare::{compared_rows, numbers};
 use crate::commands::shares::view::tree_section;
-use crate::questions::formula::AskedFormula;
 use crate::view::document::page::{
     SCRIPT, STYLE, base64, page_facts, page_sections, sentence_pieces, write_template,
 };

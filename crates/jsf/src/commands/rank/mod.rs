@@ -23,6 +23,7 @@ use jsf_site::{JobsToRank, RankRequest, RankedQueue, Rule, Site};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::QueueArgs,
@@ -31,7 +32,6 @@ use crate::cli::{
     page_file::ReportArgs,
 };
 use crate::csv::{CsvText, guarded, write_in_order};
-use crate::questions::formula::AskedFormula;
 use crate::questions::named_jobs::{
     JobFilter, NamedEntities, NamedJobs, NamedQueues, selected_rows,
 };

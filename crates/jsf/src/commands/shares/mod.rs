@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::answers::{Answer, AnswerError, Each, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::{FormulaArgs, FormulaOptions, read_formula},
@@ -29,7 +30,6 @@ use crate::cli::{
     page_file::ReportArgs,
     site::{PolicyArg, SiteArgs},
 };
-use crate::questions::formula::AskedFormula;
 use crate::questions::named_jobs::{MAX_UNKNOWN, unknown_jobs_error};
 use crate::questions::values::listed_name;
 use crate::view::document::Document;

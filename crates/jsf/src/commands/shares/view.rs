@@ -11,11 +11,11 @@ use jsf_openpbs::pbs_tree::MIN_USAGE;
 use jsf_site::ComparedQueue;
 use serde_json::Value;
 
+use crate::asked_formula::AskedFormula;
 use crate::commands::shares::{
     Change, PolicyView, SharesAnswer, depths, difference, end_of_path, excess, share_part, shares,
     usage_part,
 };
-use crate::questions::formula::AskedFormula;
 use crate::view::charts::{Intervals, Row};
 use crate::view::document::{
     Cell, Chart, Column, Document, Fact, MAX_LEVELS, Section, Table, branches, cells,

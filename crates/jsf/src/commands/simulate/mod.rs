@@ -19,6 +19,7 @@ use jsf_site::{Role, SimulatedQueue, SimulationOptions, Site, SiteError, Startin
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answers::{Answer, AnswerError, Each, Format, Warnings, object};
+use crate::asked_formula::AskedFormula;
 #[cfg(feature = "command")]
 use crate::cli::{
     formula::{FormulaArgs, NO_NEW_FORMULA, NO_OLD_FORMULA, TwoFormulas, no_formula, read_formula},
@@ -34,7 +35,6 @@ use crate::commands::simulate::simulated_log::{
 };
 use crate::commands::simulate::view::is_fatal;
 use crate::csv::{CsvText, CsvWriter, guarded_names};
-use crate::questions::formula::AskedFormula;
 use crate::questions::log::{LogOptions, Watch, log_counts};
 use crate::questions::values::{number_within, seed};
 use crate::view::document::Document;

@@ -17,9 +17,9 @@ use jsf_site::{SimulatedQueue, Site, SiteError, check_warm_up};
 use serde::Serialize;
 
 use crate::answers::{AnswerError, Warnings};
+use crate::asked_formula::AskedFormula;
 use crate::commands::simulate::view::{FailingJobs, is_fatal};
 use crate::commands::simulate::{SimulateQuestion, without_names};
-use crate::questions::formula::AskedFormula;
 use crate::questions::log::{Watch, read_goals, require_doubles};
 use crate::view::words::waiting_time;
 

@@ -18,13 +18,13 @@ use jsf_simulate::{
 };
 use jsf_site::{PolicyName, SimulatedQueue};
 
+use crate::asked_formula::AskedFormula;
 use crate::commands::simulate::SimulationAnswer;
 use crate::commands::simulate::simulated_log::SimulatedSide;
 use crate::commands::simulate::wait_tables::{
     all_jobs_section, class_sections, difference_sections, jobs_section, periods_section,
     shares_section, start_values_section,
 };
-use crate::questions::formula::AskedFormula;
 use crate::questions::log::left_out_and_assumed;
 use crate::view::document::{Document, Fact, Section};
 use crate::view::facts::{facts_of, without_most, without_words};
