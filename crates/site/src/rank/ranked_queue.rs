@@ -1,6 +1,7 @@
 //! The jobs of a site in the scheduler's order: the jobs with what a formula needs, and their ranking
 //! by it.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use job_sort_formula::diagnostic::Message;
@@ -8,7 +9,9 @@ use job_sort_formula::fairshare::AssessedTree;
 use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Ranking, SummandAgreement, summand_agreements};
+use job_sort_formula::rank::{
+    Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
+};
 use job_sort_formula::schema::Schema;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 use jsf_openpbs::pbs_tree::PbsTree;
@@ -263,5 +266,38 @@ impl Site {
             aging: OnceLock::new(),
             contradiction,
         })
+    }
+
+    /// Scores the jobs and sorts them in the scheduler's order.
+    pub(crate) fn score_and_order(
+        &self,
+        program: &Program,
+        table: &JobTable,
+        tree: Option<&PbsTree>,
+        threshold: Option<f64>,
+    ) -> Ordered {
+        let scores = score(program, table, self.precision(), self.options.on_error);
+        if self.precision() == ScorePrecision::Decimal {
+            return order_decimals(Ranking::from_scores(scores, table), threshold);
+        }
+        self.order_rules(tree, threshold).order(scores, table)
+    }
+}
+
+/// Applies the threshold to a ranking in decimals.
+fn order_decimals(mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
+    let mut under = BTreeMap::new();
+    for &row in ranking.order() {
+        if let (Some(threshold), Some(score)) = (threshold, ranking.score(row)) {
+            let has_error = score.unrounded.is_err();
+            if let Some(reason) = NotConsidered::by_threshold(score.value, threshold, has_error) {
+                under.insert(row, reason);
+            }
+        }
+    }
+    ranking.retain(|row| !under.contains_key(&row));
+    Ordered {
+        ranking,
+        not_considered: under.into_iter().collect(),
     }
 }

@@ -1,15 +1,13 @@
 //! The rules that a ranking follows: in which precision values are kept, from which threshold on a job
 //! counts, and what orders the jobs; and the same in words.
 
-use std::collections::BTreeMap;
-
 use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::JobTable;
-use job_sort_formula::rank::{Ranking, ScorePrecision, score};
+use job_sort_formula::rank::ScorePrecision;
 use job_sort_formula::schema::Origin;
 use jsf_openpbs::amounts::{NumberMode, server_float};
 use jsf_openpbs::files::sched_config::SortKey;
-use jsf_openpbs::order::{Criterion, NO_THRESHOLD, NotConsidered, Order, Ordered};
+use jsf_openpbs::order::{Criterion, NO_THRESHOLD, Order};
 use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Serializer;
 
@@ -150,38 +148,5 @@ impl Site {
             tree,
             threshold: threshold.map_or(NO_THRESHOLD, server_float),
         }
-    }
-
-    /// Scores the jobs and sorts them in the scheduler's order.
-    pub(crate) fn score_and_order(
-        &self,
-        program: &Program,
-        table: &JobTable,
-        tree: Option<&PbsTree>,
-        threshold: Option<f64>,
-    ) -> Ordered {
-        let scores = score(program, table, self.precision(), self.options.on_error);
-        if self.precision() == ScorePrecision::Decimal {
-            return order_decimals(Ranking::from_scores(scores, table), threshold);
-        }
-        self.order_rules(tree, threshold).order(scores, table)
-    }
-}
-
-/// Applies the threshold to a ranking in decimals.
-fn order_decimals(mut ranking: Ranking, threshold: Option<f64>) -> Ordered {
-    let mut under = BTreeMap::new();
-    for &row in ranking.order() {
-        if let (Some(threshold), Some(score)) = (threshold, ranking.score(row)) {
-            let has_error = score.unrounded.is_err();
-            if let Some(reason) = NotConsidered::by_threshold(score.value, threshold, has_error) {
-                under.insert(row, reason);
-            }
-        }
-    }
-    ranking.retain(|row| !under.contains_key(&row));
-    Ordered {
-        ranking,
-        not_considered: under.into_iter().collect(),
     }
 }
