@@ -7,8 +7,8 @@
 //! The library is called for few rows. Each row is first computed with some twelve bits more than a
 //! double holds (`Kernel`). If that value is further from the midpoint between two doubles than
 //! the library's published error bound, the library must round as we do (`rounded`). The library
-//! itself computes the other rows, about one in thirty, and all rows with special values: zeros,
-//! subnormals, infinities, nans, negative bases, overflow (`apply`). So
+//! itself computes the other rows, about one in thirty, and all rows with special values: zeros
+//! (but see `product`), subnormals, infinities, nans, negative bases, overflow (`apply`). So
 //! only the library's error bound is assumed, not its algorithm: glibc, with or without fused
 //! multiply-add, and musl are alike. Where no bound is published, or the processor has no fused
 //! multiply-add, the library computes all rows.
@@ -62,9 +62,13 @@ impl VectorMath {
         apply(self.level, &PowerOfBase::new(base), [exponent], out);
     }
 
-    /// `base[i].powf(exponent)`.
+    /// `base[i].powf(exponent)`. The exponents 2 and 3 need no logarithm and are the fastest.
     pub fn pow_scalar_exponent(self, base: &[f64], exponent: f64, out: &mut [f64]) {
-        apply(self.level, &ToPower { exponent }, [base], out);
+        match exponent {
+            2.0 => apply(self.level, &Square, [base], out),
+            3.0 => apply(self.level, &Cube, [base], out),
+            _ => apply(self.level, &ToPower { exponent }, [base], out),
+        };
     }
 
     /// `x[i].exp()`.
@@ -390,8 +394,17 @@ const THIRD_REST: f64 = 1.850_371_707_708_594e-17;
 const FIFTH: f64 = 0.2;
 const FIFTH_REST: f64 = -1.110_223_024_625_156_6e-17;
 
-/// The polynomial `q` of `ln`: 2⁻⁷³ of the logarithm.
-const LOG_Q: [f64; 8] = [
+/// The polynomial `q` of `ln` for the coarse precision: 2⁻⁶⁵·⁵ of the logarithm.
+const COARSE_LOG_Q: [f64; 6] = [
+    0.142857142855201,
+    0.11111111185028656,
+    0.09090898137526025,
+    0.07693126483558832,
+    0.06633859623216438,
+    0.0655085447637555,
+];
+/// The polynomial `q` of `ln` for the fine precision: 2⁻⁷³ of the logarithm.
+const FINE_LOG_Q: [f64; 8] = [
     0.1428571428571426,
     0.11111111111126568,
     0.09090909087202342,
@@ -402,17 +415,29 @@ const LOG_Q: [f64; 8] = [
     0.05473835744340582,
 ];
 
+/// `ln x` with a relative error of 2⁻⁶⁸·⁸; the second part is less than half a unit in the last
+/// place of the first.
+#[inline(always)]
+fn fine_log(x: f64) -> (f64, f64) {
+    let (high, low) = log::<true>(x);
+    let sum = high + low;
+    // exact, since `low` is at most 2⁻³³ of `high`
+    (sum, low - (sum - high))
+}
+
 /// `ln x` of a positive normal double; the second part is at most 2⁻³³ of the first.
 ///
 /// `x = 2ᵏ m` with `m` between √½ and √2, `s = (m - 1) / (m + 1)`, `w = s² < 0.0295`, and
-/// `ln m = 2 s (1 + w (1/3 + w (1/5 + w q(w))))`. The relative error is 2⁻⁶⁸·⁸: a power, whose
-/// exponent multiplies the error, needs that many bits (2e-5 units in the last place for each unit
-/// of `|y · ln x|`).
+/// `ln m = 2 s (1 + w (1/3 + w (1/5 + w q(w))))`. There are two precisions. The coarse one, for
+/// `ln` itself, has a relative error of 2⁻⁶³ (0.001 units in the last place). The fine one is for
+/// powers, where the exponent multiplies the error: 2⁻⁶⁸·⁸ (2e-5 units for each unit of
+/// `|y · ln x|`).
 #[inline(always)]
-fn log(x: f64) -> (f64, f64) {
+// a constant parameter, so that neither precision has a branch
+fn log<const FINE: bool>(x: f64) -> (f64, f64) {
     let (k, m) = split(x);
     let (s, s_rest) = quotient(m);
-    let (u, u_rest) = series(s, s_rest);
+    let (u, u_rest) = series::<FINE>(s, s_rest);
     let s = s + s;
     let s_rest = s_rest + s_rest;
     let v = s * u;
@@ -458,14 +483,23 @@ fn quotient(m: f64) -> (f64, f64) {
 
 /// `w (1/3 + w (1/5 + w q(w)))` for `w = (s + s_rest)²`.
 #[inline(always)]
-fn series(s: f64, s_rest: f64) -> (f64, f64) {
+fn series<const FINE: bool>(s: f64, s_rest: f64) -> (f64, f64) {
     let w = s * s;
     let w_rest = (s + s).mul_add(s_rest, s.mul_add(s, -w));
-    let q = estrin_8(w, LOG_Q);
+    let q = if FINE {
+        estrin_8(w, FINE_LOG_Q)
+    } else {
+        estrin_6(w, COARSE_LOG_Q)
+    };
     let b = w.mul_add(q, FIFTH);
     let a = w.mul_add(b, THIRD);
-    let b_rest = w.mul_add(q, FIFTH - b) + FIFTH_REST;
-    let a_rest = w.mul_add(b, THIRD - a) + w.mul_add(b_rest, w_rest.mul_add(b, THIRD_REST));
+    let a_rest = w.mul_add(b, THIRD - a);
+    let a_rest = if FINE {
+        let b_rest = w.mul_add(q, FIFTH - b) + FIFTH_REST;
+        a_rest + w.mul_add(b_rest, w_rest.mul_add(b, THIRD_REST))
+    } else {
+        a_rest + THIRD_REST
+    };
     let u = w * a;
     let u_rest = w.mul_add(a_rest, w_rest.mul_add(a, w.mul_add(a, -u)));
     (u, u_rest)
@@ -477,7 +511,7 @@ struct Ln;
 impl Kernel<1> for Ln {
     #[inline(always)]
     fn approximate(&self, [x]: [f64; 1]) -> Approximation {
-        let (high, low) = log(x);
+        let (high, low) = log::<false>(x);
         let approximation = rounded(high, low, LOG_MARGIN);
         Approximation {
             value: approximation.value,
@@ -498,6 +532,13 @@ fn estrin_4(x: f64, square: f64, c: [f64; 4]) -> f64 {
     square.mul_add(x.mul_add(c[3], c[2]), x.mul_add(c[1], c[0]))
 }
 
+/// `c[0] + c[1] x + … + c[5] x⁵`.
+#[inline(always)]
+fn estrin_6(x: f64, [c0, c1, c2, c3, c4, c5]: [f64; 6]) -> f64 {
+    let square = x * x;
+    (square * square).mul_add(x.mul_add(c5, c4), estrin_4(x, square, [c0, c1, c2, c3]))
+}
+
 /// `c[0] + c[1] x + … + c[7] x⁷`.
 #[inline(always)]
 fn estrin_8(x: f64, [c0, c1, c2, c3, c4, c5, c6, c7]: [f64; 8]) -> f64 {
@@ -515,15 +556,6 @@ fn estrin_9(x: f64, [c0, c1, c2, c3, c4, c5, c6, c7, c8]: [f64; 9]) -> f64 {
     let fourth = square * square;
     let upper = fourth.mul_add(c8, estrin_4(x, square, [c4, c5, c6, c7]));
     fourth.mul_add(upper, estrin_4(x, square, [c0, c1, c2, c3]))
-}
-
-/// `ln x`, whose second part is less than half a unit in the last place of the first.
-#[inline(always)]
-fn normalized_log(x: f64) -> (f64, f64) {
-    let (high, low) = log(x);
-    let sum = high + low;
-    // exact, since `low` is at most 2⁻³³ of `high`
-    (sum, low - (sum - high))
 }
 
 /// `e^(exponent · (high + low))`.
@@ -546,7 +578,7 @@ struct Power;
 impl Kernel<2> for Power {
     #[inline(always)]
     fn approximate(&self, [base, exponent]: [f64; 2]) -> Approximation {
-        let approximation = exp_of_product(normalized_log(base), exponent);
+        let approximation = exp_of_product(fine_log(base), exponent);
         Approximation {
             value: approximation.value,
             // `&&` would be a branch, which keeps the loop from being vectorized
@@ -569,7 +601,7 @@ impl PowerOfBase {
     fn new(base: f64) -> Self {
         // With a nan for the logarithm, no row is certain.
         let logarithm = if is_positive_normal(base) {
-            normalized_log(base)
+            fine_log(base)
         } else {
             (f64::NAN, f64::NAN)
         };
@@ -601,5 +633,77 @@ impl Kernel<1> for ToPower {
 
     fn call_library(&self, [base]: [f64; 1]) -> f64 {
         library_power(base, self.exponent)
+    }
+}
+
+/// The library's error beyond 0.5 units in the last place for a result near 1: 0.011.
+const MARGIN_NEAR_ONE: f64 = 0.0115 * UNIT;
+/// What each power of two between 1 and the result adds to it: ln 2 times 4.6e-5.
+const MARGIN_PER_DOUBLING: f64 = 3.2e-5 * UNIT;
+
+/// Between 2⁻⁹⁰⁰ and 2⁹⁰⁰ a result is finite and its second part is not subnormal.
+const MAX_DOUBLINGS: f64 = 900.0;
+
+/// A product `high + low`, to about 100 bits, rounded. The result is certain if `pow` must return
+/// it; the margin is the library's error alone: the function is `pow`, not a multiplication, and
+/// near a midpoint the two may differ. Zeros are common bases, and certain: their power is the
+/// product.
+#[inline(always)]
+fn product(base: f64, high: f64, low: f64) -> Approximation {
+    // without the sign, since a cube may be negative; the library's error grows with the exponent on
+    // either side of 1
+    let doublings = exponent(high.abs().to_bits()).abs();
+    let approximation = rounded(
+        high,
+        low,
+        doublings.mul_add(MARGIN_PER_DOUBLING, MARGIN_NEAR_ONE),
+    );
+    let is_certain = approximation.certain & (doublings <= MAX_DOUBLINGS);
+    let value = if base == 0.0 {
+        high
+    } else {
+        approximation.value
+    };
+    Approximation {
+        value,
+        certain: is_certain | (base == 0.0),
+    }
+}
+
+/// `x²` exactly.
+#[inline(always)]
+fn square(x: f64) -> (f64, f64) {
+    let high = x * x;
+    (high, x.mul_add(x, -high))
+}
+
+/// To the power of 2.
+struct Square;
+
+impl Kernel<1> for Square {
+    #[inline(always)]
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
+        let (high, low) = square(x);
+        product(x, high, low)
+    }
+
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
+        library_power(x, 2.0)
+    }
+}
+
+/// To the power of 3.
+struct Cube;
+
+impl Kernel<1> for Cube {
+    #[inline(always)]
+    fn approximate(&self, [x]: [f64; 1]) -> Approximation {
+        let (square, square_rest) = square(x);
+        let high = square * x;
+        product(x, high, square_rest.mul_add(x, square.mul_add(x, -high)))
+    }
+
+    fn call_library(&self, [x]: [f64; 1]) -> f64 {
+        library_power(x, 3.0)
     }
 }

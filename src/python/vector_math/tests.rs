@@ -5,7 +5,7 @@
 
 use crate::python::MAX_EXACT_FLOAT;
 use crate::python::vector_math::{
-    Exp, HAS_PUBLISHED_BOUNDS, Kernel, Ln, Power, PowerOfBase, ToPower, apply, *,
+    Cube, Exp, HAS_PUBLISHED_BOUNDS, Kernel, Ln, Power, PowerOfBase, Square, ToPower, apply, *,
 };
 use crate::simd::{Level, has_fused_multiply_add};
 use std::array::from_fn;
@@ -259,8 +259,7 @@ fn powers_to_one_number() {
         1.0,
         1.5,
         -2.0,
-        2.0,
-        3.0,
+        5.0,
         0.25,
         1e-3,
         100.0,
@@ -276,6 +275,24 @@ fn powers_to_one_number() {
             |random| [random.base()],
         );
     }
+}
+
+#[test]
+fn small_powers() {
+    compare(
+        "x^2",
+        cases(),
+        &Square,
+        |[x]| powf([x, 2.0]),
+        |random| [random.base()],
+    );
+    compare(
+        "x^3",
+        cases(),
+        &Cube,
+        |[x]| powf([x, 3.0]),
+        |random| [random.base()],
+    );
 }
 
 #[test]
@@ -431,10 +448,7 @@ fn few_rows_call_the_library() {
         for (name, by_library) in [
             ("pow", apply(level, &Power, [&x, &y], &mut out)),
             ("2^y", apply(level, &PowerOfBase::new(2.0), [&y], &mut out)),
-            (
-                "x^3",
-                apply(level, &ToPower { exponent: 3.0 }, [&x], &mut out),
-            ),
+            ("x^3", apply(level, &Cube, [&x], &mut out)),
             ("exp", apply(level, &Exp, [&y], &mut out)),
             ("ln", apply(level, &Ln, [&x], &mut out)),
         ] {

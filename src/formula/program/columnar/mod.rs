@@ -14,17 +14,17 @@ mod lanes;
 
 use std::convert::identity;
 use std::mem;
-use std::ops::{Add, Div, Mul, Range, Sub};
+use std::ops::Range;
 
 use crate::formula::program::{Instruction, Program};
 use crate::python::limits::FREE_WORK;
 use crate::python::vector_math::VectorMath;
 use crate::python::{
-    BinaryOperator, BooleanOperator, ComparisonOperator, Function, InputColumn, Python, Raised,
-    UnaryOperator, Value,
+    BooleanOperator, ComparisonOperator, Function, InputColumn, Python, Raised, Value,
 };
 use lanes::{
     Entry, FLOATS, LaneTypes, Lanes, Mask, Operand, is_exact, is_inexact, is_not_finite, lane_of,
+    never,
 };
 
 pub use lanes::{LANES, LaneResults, LaneType};
@@ -257,6 +257,12 @@ impl Run<'_, '_> {
             Some(InputColumn::Same(value)) if lane_of(&value).is_some() => {
                 self.push(Entry::Scalar(value));
             }
+            Some(InputColumn::F64(floats)) if floats.len() >= self.rows => {
+                self.push(Entry::Input(slot, LaneType::Float));
+            }
+            Some(InputColumn::Whole(integers)) if integers.len() >= self.rows => {
+                self.push(Entry::Input(slot, LaneType::Int));
+            }
             Some(column) => self.load_lanes(&column)?,
         }
         Some(())
@@ -270,8 +276,6 @@ impl Run<'_, '_> {
         let Lanes { numbers, types } = &mut self.lanes[index];
         let numbers = &mut numbers[..self.rows];
         let (loaded, types) = match column {
-            InputColumn::F64(floats) => (lanes::load(floats, numbers, identity), FLOATS),
-            InputColumn::Whole(integers) => (lanes::load(integers, numbers, identity), INTEGERS),
             InputColumn::I32(integers) => (lanes::load(integers, numbers, f64::from), INTEGERS),
             InputColumn::I64(integers) => (
                 // inexact from 2^53 on, where `check_integers` makes the lane fall back
@@ -305,6 +309,7 @@ impl Run<'_, '_> {
     fn types(&self, index: usize) -> Option<LaneTypes> {
         match self.stack.get(index)? {
             Entry::Lanes(types) => Some(*types),
+            Entry::Input(_, kind) => Some(LaneTypes::All(*kind)),
             Entry::Scalar(value) => Some(LaneTypes::All(lane_of(value)?.1)),
         }
     }
@@ -313,6 +318,7 @@ impl Run<'_, '_> {
     fn operand(&self, index: usize) -> Operand<'_> {
         match &self.stack[index] {
             Entry::Lanes(_) => Operand::Each(&self.lanes[index].numbers[..self.rows]),
+            Entry::Input(slot, _) => Operand::Each(self.input_numbers(*slot)),
             Entry::Scalar(value) => match lane_of(value) {
                 Some((number, _)) => Operand::Same(number),
                 // not reached: such an entry has no types
@@ -321,11 +327,24 @@ impl Run<'_, '_> {
         }
     }
 
+    fn input_numbers(&self, slot: usize) -> &[f64] {
+        match (self.input)(slot) {
+            Some(InputColumn::F64(numbers) | InputColumn::Whole(numbers)) => {
+                // never shorter: `load` compares the length before it makes such an entry
+                numbers.get(..self.rows).unwrap_or_default()
+            }
+            _ => &[],
+        }
+    }
+
     /// Gives an entry lanes of its own. `None` if lanes do not hold it.
     fn spread(&mut self, index: usize) -> Option<LaneTypes> {
         let types = self.types(index)?;
-        if let Operand::Same(number) = self.operand(index) {
-            self.lanes[index].numbers[..self.rows].fill(number);
+        if !matches!(self.stack[index], Entry::Lanes(_)) {
+            self.compute(index, |run, numbers| match run.operand(index) {
+                Operand::Same(number) => numbers.fill(number),
+                Operand::Each(input) => numbers.copy_from_slice(input),
+            })?;
             self.stack[index] = Entry::Lanes(types);
         }
         Some(types)
@@ -342,22 +361,23 @@ impl Run<'_, '_> {
         Some(result)
     }
 
-    /// `out = f(x, y)` in every lane.
+    /// `out = f(x, y)` in every lane; returns whether `fails(x, y, out)` is true in any.
     fn zip(
         &mut self,
         out: usize,
         x: usize,
         y: usize,
         f: impl Fn(f64, f64) -> f64 + Copy,
-    ) -> Option<()> {
+        fails: impl Fn(f64, f64, f64) -> bool + Copy,
+    ) -> Option<bool> {
         self.compute(out, |run, numbers| {
-            lanes::zip(numbers, run.operand(x), run.operand(y), f);
+            lanes::zip(numbers, run.operand(x), run.operand(y), f, fails)
         })
     }
 
     /// `out = f(x)` in every lane.
-    fn map(&mut self, out: usize, x: usize, f: impl Fn(f64) -> f64 + Copy) -> Option<()> {
-        self.zip(out, x, x, move |x, _| f(x))
+    fn map(&mut self, out: usize, x: usize, f: impl Fn(f64) -> f64 + Copy) -> Option<bool> {
+        self.zip(out, x, x, move |x, _| f(x), lanes::never)
     }
 
     /// Makes the zeros of integers positive; lanes whose integer reaches 2^53 or is NaN fall back.
@@ -383,6 +403,7 @@ impl Run<'_, '_> {
         match &self.stack[index] {
             Entry::Scalar(value) => value.clone(),
             Entry::Lanes(types) => self.lanes[index].value(*types, lane),
+            Entry::Input(slot, kind) => kind.value(self.input_numbers(*slot)[lane]),
         }
     }
 
@@ -410,202 +431,12 @@ impl Run<'_, '_> {
     }
 }
 
-/// The operators.
-impl Run<'_, '_> {
-    fn unary(&mut self, op: UnaryOperator) -> Option<()> {
-        let x = self.index_of_top(1)?;
-        if let Entry::Scalar(value) = &self.stack[x] {
-            let result = self.python.unary(op, value);
-            return self.replace(x, result.ok().map(Entry::Scalar));
-        }
-        let are_integers = matches!(
-            self.types(x)?,
-            LaneTypes::All(LaneType::Int | LaneType::Bool)
-        );
-        let types = match op {
-            UnaryOperator::Not => {
-                self.map(x, x, |x| truth(x == 0.0))?;
-                Some(LaneTypes::All(LaneType::Bool))
-            }
-            UnaryOperator::Minus => self.arithmetic(x, x, x, |x, _| -x),
-            UnaryOperator::Plus => self.arithmetic(x, x, x, |x, _| x),
-            // `~x` is `-x - 1`, exact below 2^53
-            UnaryOperator::Invert if are_integers => self.arithmetic(x, x, x, |x, _| -1.0 - x),
-            UnaryOperator::Invert => Some(self.each_lane(x, |run, lane| {
-                run.lane_python.unary(op, &run.value(x, lane))
-            })),
-        };
-        self.replace(x, types.map(Entry::Lanes))
-    }
-
-    fn binary(&mut self, op: BinaryOperator) -> Option<()> {
-        let x = self.index_of_top(2)?;
-        if let [Entry::Scalar(left), Entry::Scalar(right)] = &self.stack[x..] {
-            let result = self.python.binary(op, left, right);
-            return self.replace(x, result.ok().map(Entry::Scalar));
-        }
-        let types = self.binary_lanes(op, x, x + 1);
-        self.replace(x, types.map(Entry::Lanes))
-    }
-
-    /// `None` if it fails in every lane.
-    fn binary_lanes(&mut self, op: BinaryOperator, x: usize, y: usize) -> Option<LaneTypes> {
-        self.types(x)?;
-        self.types(y)?;
-        match op {
-            BinaryOperator::Add => self.arithmetic(x, x, y, Add::add),
-            BinaryOperator::Subtract => self.arithmetic(x, x, y, Sub::sub),
-            BinaryOperator::Multiply => self.arithmetic(x, x, y, Mul::mul),
-            BinaryOperator::Divide => self.division(x, y),
-            BinaryOperator::Power => self.power(x, y),
-            _ => Some(self.each_lane(x, |run, lane| {
-                run.lane_python
-                    .binary(op, &run.value(x, lane), &run.value(y, lane))
-            })),
-        }
-    }
-
-    /// An operation that is an integer for two integers and otherwise a float.
-    fn arithmetic(
-        &mut self,
-        out: usize,
-        x: usize,
-        y: usize,
-        f: impl Fn(f64, f64) -> f64 + Copy,
-    ) -> Option<LaneTypes> {
-        let types = self.common_types(out, x, y)?;
-        self.zip(out, x, y, f)?;
-        self.check_integers(out, types);
-        Some(types)
-    }
-
-    /// Integer where both are integers, else float; the types of each lane become those at `out`.
-    fn common_types(&mut self, out: usize, x: usize, y: usize) -> Option<LaneTypes> {
-        let x_types = self.types(x)?;
-        let y_types = self.types(y)?;
-        if x_types == FLOATS || y_types == FLOATS {
-            return Some(FLOATS);
-        }
-        if x_types != LaneTypes::Each && y_types != LaneTypes::Each {
-            return Some(LaneTypes::All(LaneType::Int));
-        }
-        self.lanes[x].set_each(x_types);
-        self.lanes[y].set_each(y_types);
-        let mut types = self.lanes[x].types;
-        for (x, y) in types.iter_mut().zip(&self.lanes[y].types) {
-            // 0 is `LaneType::Float`, 1 is `Int`: two truth values make an integer as well
-            *x = u8::from(*x != 0) & u8::from(*y != 0);
-        }
-        self.lanes[out].types = types;
-        Some(LaneTypes::Each)
-    }
-
-    fn division(&mut self, x: usize, y: usize) -> Option<LaneTypes> {
-        self.zip(x, x, y, Div::div)?;
-        // a division by zero gives an infinity or NaN; those that are no error fall back without
-        // need
-        self.fall_back_where(x, is_not_finite);
-        Some(FLOATS)
-    }
-
-    /// `x ** y`: integer where both are integers and `y` is not negative, else float.
-    fn power(&mut self, x: usize, y: usize) -> Option<LaneTypes> {
-        let exponent = self.stack[y].scalar().and_then(lane_of);
-        let mut types = self.common_types(x, x, y)?;
-        // exact for integers below 2^53: the library errs by less than their distance
-        self.float_power(x, x, y)?;
-        if types == FLOATS || matches!(exponent, Some((exponent, _)) if exponent < 0.0) {
-            return Some(FLOATS);
-        }
-        if exponent.is_none() {
-            self.lanes[x].set_each(types);
-            types = LaneTypes::Each;
-            let rows = self.rows;
-            let mut kinds = self.lanes[x].types;
-            if let Operand::Each(exponents) = self.operand(y) {
-                for (kind, y) in kinds[..rows].iter_mut().zip(exponents) {
-                    // Python's integer to a negative power is a float
-                    *kind &= u8::from(*y >= 0.0);
-                }
-            }
-            self.lanes[x].types = kinds;
-        }
-        self.check_integers(x, types);
-        Some(types)
-    }
-
-    /// The power of the C library. Infinite and NaN results fall back to the interpreter, which
-    /// knows which of them are errors: a power of zero, a power of a negative number, an overflow.
-    fn float_power(&mut self, out: usize, x: usize, y: usize) -> Option<LaneTypes> {
-        self.types(x)?;
-        self.types(y)?;
-        let math = VectorMath::new();
-        self.compute(out, |run, power| match (run.operand(x), run.operand(y)) {
-            (Operand::Each(x), Operand::Each(y)) => math.pow(x, y, power),
-            (Operand::Each(x), Operand::Same(y)) => math.pow_scalar_exponent(x, y, power),
-            (Operand::Same(x), Operand::Each(y)) => math.pow_scalar_base(x, y, power),
-            // not reached: `binary` and `call` compute what has only scalars
-            (Operand::Same(x), Operand::Same(y)) => power.fill(x.powf(y)),
-        })?;
-        self.fall_back_where(out, is_not_finite);
-        Some(FLOATS)
-    }
-
-    /// `x op y`, in place of `x`; `y` keeps its place.
-    fn compare(&mut self, op: ComparisonOperator, x: usize) -> Option<()> {
-        let y = x + 1;
-        if let [Entry::Scalar(left), Entry::Scalar(right)] = &self.stack[x..] {
-            let holds = self.python.compare(op, left, right).ok();
-            return self.set_compared(x, holds.map(|holds| Entry::Scalar(Value::Bool(holds))));
-        }
-        if self.types(x).is_none() || self.types(y).is_none() {
-            return self.set_compared(x, None);
-        }
-        match op {
-            ComparisonOperator::Equal => self.compare_lanes(x, f64::eq)?,
-            ComparisonOperator::NotEqual => self.compare_lanes(x, f64::ne)?,
-            ComparisonOperator::Less => self.compare_lanes(x, f64::lt)?,
-            ComparisonOperator::LessOrEqual => self.compare_lanes(x, f64::le)?,
-            ComparisonOperator::Greater => self.compare_lanes(x, f64::gt)?,
-            ComparisonOperator::GreaterOrEqual => self.compare_lanes(x, f64::ge)?,
-            // membership in a number is a TypeError, and no lane holds a sequence
-            ComparisonOperator::In | ComparisonOperator::NotIn => {
-                return self.set_compared(x, None);
-            }
-        };
-        self.set_compared(x, Some(Entry::Lanes(LaneTypes::All(LaneType::Bool))))
-    }
-
-    /// The truth of `test` in every lane, in place of `x`.
-    fn compare_lanes(&mut self, x: usize, test: impl Fn(&f64, &f64) -> bool + Copy) -> Option<()> {
-        self.zip(x, x, x + 1, move |x, y| truth(test(&x, &y)))
-    }
-
-    /// Without a result, all active lanes fall back.
-    fn set_compared(&mut self, x: usize, result: Option<Entry>) -> Option<()> {
-        match result {
-            Some(entry) => self.stack[x] = entry,
-            None => {
-                self.stack[x] = Entry::Scalar(Value::Bool(false));
-                self.fail_active()?;
-            }
-        }
-        Some(())
-    }
-}
-
-#[inline(always)]
-fn truth(holds: bool) -> f64 {
-    if holds { 1.0 } else { 0.0 }
-}
-
 /// Conditions that are nested deeper are left to the interpreter, because each takes some kilobytes
 /// of the stack.
 const MAX_DEPTH: usize = 32;
 
 const NO_LANES: [Mask; 2] = [[false; LANES]; 2];
 
-/// Conditions.
 impl Run<'_, '_> {
     /// `then if condition else otherwise`: the condition is on the stack, `then` follows and ends
     /// with a jump, `otherwise` begins at `exit`.
@@ -739,10 +570,7 @@ impl Run<'_, '_> {
         lanes::select_types(mask, &mut lower[index].types, &upper[0].types);
         self.replace(index, Some(Entry::Lanes(types)))
     }
-}
 
-/// Calls.
-impl Run<'_, '_> {
     /// `callee(positional…, keyword=…)`; the callee and the arguments are on the stack, the callee
     /// first. The result takes the place of the callee.
     fn call(&mut self, positional: usize, keywords: &[Box<str>]) -> Option<()> {
@@ -867,7 +695,7 @@ impl Run<'_, '_> {
                 types = self.select_types(callee, (best, types), (next, next_types), is_better)?;
             }
             let choose = move |best, item| if is_better(&item, &best) { item } else { best };
-            self.zip(callee, best, next, choose)?;
+            self.zip(callee, best, next, choose, never)?;
             self.stack[callee] = Entry::Lanes(types);
             best = callee;
         }
@@ -884,11 +712,11 @@ impl Run<'_, '_> {
         is_better: impl Fn(&f64, &f64) -> bool + Copy,
     ) -> Option<LaneTypes> {
         let mut mask = [false; LANES];
-        lanes::zip(
+        lanes::compare(
             &mut mask[..self.rows],
             self.operand(item),
             self.operand(best),
-            move |item, best| is_better(&item, &best),
+            is_better,
         );
         self.lanes[best].set_each(types);
         self.lanes[item].set_each(item_types);
