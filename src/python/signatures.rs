@@ -282,9 +282,10 @@ impl Function {
     pub fn keywords(self, python: PythonVersion) -> Vec<&'static str> {
         match self.signature(python) {
             Signature::Named(parameters) => {
-                let mut names = parameters.names.to_vec();
-                names.retain(|name| !name.is_empty());
-                names
+                let mut keywords = parameters.names.to_vec();
+                // a parameter that is positional only has no name
+                keywords.retain(|keyword| !keyword.is_empty());
+                keywords
             }
             Signature::Extreme => vec!["key", "default"],
             _ => Vec::new(),

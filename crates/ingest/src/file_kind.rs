@@ -308,14 +308,14 @@ fn detect_in_text(text: &str) -> FileKind {
     }
     for line in text.lines().map(str::trim_start) {
         if !line.is_empty() && !line.starts_with('#') {
-            return detect_in_words(line);
+            return kind_of_line(line);
         }
     }
     FileKind::Empty
 }
 
 /// The kind of a file of lines with several words, by the first one.
-fn detect_in_words(line: &str) -> FileKind {
+fn kind_of_line(line: &str) -> FileKind {
     let words: Vec<&str> = line.split_whitespace().collect();
     if let [_, cgroup, _, shares, ..] = words[..]
         && is_integer(cgroup)

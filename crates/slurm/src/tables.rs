@@ -224,7 +224,7 @@ impl<'t> Table<'t> {
     }
 
     /// Whether the columns have a fixed width, at which longer names are cut.
-    pub fn is_fixed(&self) -> bool {
+    pub fn has_fixed_width(&self) -> bool {
         matches!(self.columns, Columns::Fixed(_))
     }
 

@@ -181,9 +181,9 @@ impl<A: Answer> Output<'_, A> {
 
 /// The command line of this process as a shell takes it.
 fn command_line() -> String {
-    let mut words = vec!["jsf".to_owned()];
-    words.extend(std::env::args_os().skip(1).map(shell_quoted));
-    words.join(" ")
+    let mut arguments = vec!["jsf".to_owned()];
+    arguments.extend(std::env::args_os().skip(1).map(shell_quoted));
+    arguments.join(" ")
 }
 
 /// An argument as a shell takes it.

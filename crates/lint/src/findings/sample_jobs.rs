@@ -140,16 +140,16 @@ impl Samples {
         }
         // asked each time, since any sample may prove costly
         while self.all.len() < self.limited(max_samples) {
-            let mut inputs = Vec::with_capacity(self.names.len());
+            let mut sample = Vec::with_capacity(self.names.len());
             for candidates in &self.candidates {
                 state = state
                     // the linear congruential generator of Knuth's MMIX
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1_442_695_040_888_963_407);
                 // the high bits, because the low ones of this generator repeat soon
-                inputs.push(candidates[(state >> 33) as usize % candidates.len()].clone());
+                sample.push(candidates[(state >> 33) as usize % candidates.len()].clone());
             }
-            self.evaluate(inputs, None, interpreter);
+            self.evaluate(sample, None, interpreter);
         }
     }
 

@@ -165,20 +165,20 @@ impl Reservations {
             let first = event.into_iter().chain(changes.peek().copied()).min()?;
             let window_end = window_end(first, cycle.rules.window);
             let mut last = first;
-            let mut has_end = false;
+            let mut frees_something = false;
             while let Some(event) = events.next_if(|event| event.time <= window_end) {
                 last = event.time;
-                has_end |= !event.is_start;
+                frees_something |= !event.is_start;
                 let job = cycle.job(event.job);
                 change(&mut free, machine.amounts, &event.placement, -event.held());
                 used.add(&limits.limits, job, event.held());
             }
             while let Some(change) = changes.next_if(|&change| change <= window_end) {
                 last = last.max(change);
-                has_end = true;
+                frees_something = true;
             }
             // a window in which jobs only start frees nothing
-            if !has_end || !times.allow(queue, last..cycle.end_of(index, last)) {
+            if !frees_something || !times.allow(queue, last..cycle.end_of(index, last)) {
                 continue;
             }
             if let Ok(placement) = self.place(cycle, index, last, &free)

@@ -29,9 +29,11 @@ const CLOCK: [&str; 3] = ["UnixStartTime", "TimeZone", "TimeZoneString"];
 
 /// Whether a line that is not a comment is in this format: at least eleven numbers.
 pub fn is_swf(line: &str) -> bool {
-    let fields = line.split_ascii_whitespace().take(11);
+    /// Fewer numbers may be of another format; the fields up to the status are enough for a job.
+    const LEAST_FIELDS: usize = 11;
+    let fields = line.split_ascii_whitespace().take(LEAST_FIELDS);
     let numbers = fields.filter(|field| field.parse::<f64>().is_ok());
-    numbers.count() == 11
+    numbers.count() == LEAST_FIELDS
 }
 
 /// The number of columns of a log with this first line.

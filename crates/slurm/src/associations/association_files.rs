@@ -27,7 +27,7 @@ pub fn read_table(table: &Table<'_>) -> Result<Associations, String> {
     };
     let mut records = Associations::new(format);
     records.tree.usage_known = is_sshare && table.has("RawUsage");
-    records.names_are_cut = table.is_fixed();
+    records.names_are_cut = table.has_fixed_width();
     records.lacks_partitions = !table.has("Partition");
     if is_sshare {
         for column in ["User", "RawShares"] {
