@@ -163,6 +163,7 @@ pub fn wrong_input(name: &str, scalar: &JsonScalar<'_>, expected: &'static str) 
 /// Adds an amount or an input of a job, unless there are already more than a job may have.
 #[inline]
 pub fn push_entry<'d>(entries: &mut Vec<Amount<'d>>, name: NameIndex, scalar: JsonScalar<'d>) {
+    // one more than a job may have is kept, by which the converter finds that there are too many
     if entries.len() <= MAX_ENTRIES {
         entries.push((name, scalar));
     }
@@ -219,6 +220,7 @@ impl JobKey {
     pub fn from_qstat(attribute: &str) -> Self {
         let mut keys = QSTAT_KEYS.into_iter();
         let known = keys.find(|(name, _)| *name == attribute);
+        // qstat prints many attributes that nothing here needs
         known.map_or(Self::Unused, |(_, key)| key)
     }
 
@@ -260,6 +262,7 @@ impl JobKey {
             "inputs" => Self::Inputs,
             _ => match SpecialInput::from_name(key) {
                 Some(special) => Self::Special(special),
+                // a document for `jsf cycle` can be ranked too: such a key is no mistake
                 None if cycle_key(key).is_some() => Self::Unused,
                 None => Self::Unknown,
             },
@@ -374,6 +377,7 @@ impl<'a> RequestedColumn<'a> {
     /// What the formula gets from a job without any attribute.
     pub fn default(&self) -> Value {
         match self.special {
+            // the scheduler prints these with `%f`, so that Python reads a float of 0 too
             Some(SpecialInput::Fairshare(_)) => Value::Float(0.0),
             _ => Value::Int(0),
         }

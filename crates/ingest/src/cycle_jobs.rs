@@ -193,6 +193,7 @@ impl AttributeReader<'_, '_> {
                 .text("array_indices_submitted")
                 .and_then(ArrayIndices::parse),
             max_run_subjobs: self.max_run_subjobs(),
+            // a subjob that is ending holds what it has until the server has heard of its end
             running_subjobs: running.saturating_add(ending),
             is_topjob_eligible: !self.text("topjob_ineligible").is_some_and(is_true),
             placed: PlacedChunk::read_all(placed.unwrap_or_default(), source, schema),
@@ -209,6 +210,7 @@ impl AttributeReader<'_, '_> {
     }
 
     fn resource(&self, name: &str) -> Option<&str> {
+        // of a key that is given again the last value counts
         let mut last_first = self.job.resources.iter().rev();
         let (_, scalar) = last_first.find(|(index, _)| *self.name(*index).name == *name)?;
         scalar.text()
@@ -225,6 +227,7 @@ impl AttributeReader<'_, '_> {
     fn time(&self, key: &'static str) -> Option<Time> {
         let scalar = self.scalar(key)?;
         match integer(scalar) {
+            // native JSON has seconds since 1970, qstat the clock of its host
             Some(seconds) => Some(Time::Utc(seconds)),
             None => Some(Time::Wall(seconds_of_ctime(scalar.text()?)?)),
         }
@@ -261,6 +264,7 @@ impl AttributeReader<'_, '_> {
                 "select" | "schedselect" | "place" | "exec_vnode"
             );
             if let Some(text) = scalar.text()
+                // numbers are among the amounts
                 && name.is_skipped
                 && !is_placement
             {

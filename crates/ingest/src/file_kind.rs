@@ -86,6 +86,7 @@ impl FileKind {
         if head.starts_with(b"PBS_MAG!") {
             return Self::Usage;
         }
+        // the magic of a POSIX tar header is at byte 257
         if head.get(257..262) == Some(b"ustar") {
             return Self::Archive;
         }
@@ -93,6 +94,8 @@ impl FileKind {
         let start = text.trim_start();
         match start.chars().next() {
             None => Self::Empty,
+            // before control characters are looked for: some versions of qstat print them in JSON
+            // as they are
             Some('{') => detect_in_json(start),
             Some('[') if start[1..].trim_start().starts_with(['{', ']']) => Self::Json,
             _ if is_binary(head) => Self::Binary,
@@ -246,6 +249,7 @@ fn detect_in_json(text: &str) -> FileKind {
     match kind {
         // a tree in native JSON may give the shares of its root first
         FileKind::SlurmTree if has_key(text, "children") => FileKind::NativeTree,
+        // `squeue --json` has its jobs under the same key
         FileKind::NativeJobs if has_key(text, "accrue_time") => {
             FileKind::Slurm(SlurmDocument::Jobs)
         }
@@ -371,6 +375,7 @@ fn detect_in_line(line: &str) -> Option<FileKind> {
     let is_job_id = job.unwrap_or_default().eq_ignore_ascii_case("job")
         && id.unwrap_or_default().eq_ignore_ascii_case("id");
     let has_shares = line.contains("RawShares") || line.contains("NormShares");
+    // the heading of `qstat` has `Name`, that of `qstat -a` has `Jobname`
     if is_job_id && line.contains("ame") {
         Some(FileKind::JobSummary)
     } else if is_of_a_node(line) {

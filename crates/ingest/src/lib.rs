@@ -201,6 +201,7 @@ fn read(
     stream.by_ref().take(HEAD_BYTES).read_to_end(&mut bytes)?;
     let is_complete = (bytes.len() as u64) < HEAD_BYTES;
     bytes.drain(..bytes.len() - strip_byte_order_mark(&bytes).len());
+    // the head shows a document with a job per line, which need not be in memory as a whole
     let mut kind = FileKind::of_jobs(&decode_utf8(&bytes));
     match kind {
         FileKind::JobLines => return read_job_lines(Box::new(bytes.chain(stream)), options),
@@ -217,6 +218,7 @@ fn read(
     }
     let text = decode_utf8(&bytes);
     if !is_complete && !FileKind::JOBS.contains(&kind) {
+        // the first job may be behind other text that is longer than the head
         kind = FileKind::of_jobs(&text);
     }
     match kind {
@@ -232,6 +234,7 @@ fn read(
         FileKind::NativeJobs => read_json(&text, AmountSource::User, options),
         FileKind::JobLines => read_job_lines(Box::new(text.as_bytes()), options),
         _ => Err(match json_error(&text) {
+            // where JSON is damaged says more than that it has no key of jobs
             Some(error) if text.trim_start().starts_with('{') => {
                 ReadErrorKind::json(&text, &error, 0)
             }

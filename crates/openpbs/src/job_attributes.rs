@@ -25,6 +25,7 @@ pub struct Chunk {
 impl Chunk {
     /// Reads a `select`, such as `2:ncpus=4:mem=1gb+ncpus=1`.
     pub fn read_select(select: &str, source: AmountSource, schema: &Schema) -> Vec<Self> {
+        // the value of a string resource may contain the separators if it is in quotes
         let chunks = split_unquoted(select, '+').into_iter();
         chunks
             .map(|chunk| Self::read(chunk, source, schema))
@@ -65,6 +66,7 @@ impl PlacedChunk {
     /// Reads `(vn1:ncpus=4:mem=1gb)+(vn2:ncpus=1+vn3:ncpus=1)`.
     pub fn read_all(text: &str, source: AmountSource, schema: &Schema) -> Vec<Self> {
         let mut chunks = Vec::new();
+        // parentheses join the vnodes of one chunk; here only what is held on each vnode matters
         for part in split_unquoted(text, '+') {
             let part = part.trim().trim_matches(['(', ')']);
             let node = part.split(':').next().unwrap_or_default();
@@ -105,6 +107,7 @@ pub fn processors_of_select(select: &str) -> Option<i64> {
 /// The processors of Torque's `nodes`, such as `4:ppn=8:bigmem+node7:ppn=2#shared`: of a chunk
 /// without a number one node, of a node without `ppn` one processor; `None` for an empty text.
 pub fn processors_of_nodes(nodes: &str) -> Option<i64> {
+    // what follows `#`, such as `shared`, is a property that all nodes are to have
     let nodes = nodes.split('#').next().filter(|nodes| !nodes.is_empty())?;
     positive_sum(nodes.split('+').map(|chunk| {
         let mut parts = chunk.split(':');
@@ -194,6 +197,7 @@ impl ArrayIndices {
     /// Reads indices, without what follows `%`; an empty text and `-` are none.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.split('%').next().unwrap_or_default().trim();
+        // the server writes `-` where no subjob is left (`update_array_indices_remaining_attr`)
         if matches!(text, "" | "-") {
             return Some(Self::default());
         }
@@ -251,6 +255,7 @@ fn parse_range(range: &str) -> Option<(u32, u32, u32)> {
     let (range, step) = range.split_once(':').unwrap_or((range, "1"));
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let (first, last, step) = (first.parse().ok()?, last.parse().ok()?, step.parse().ok()?);
+    // `len` and `position` subtract and divide without a check
     if first > last || step == 0 {
         return None;
     }
@@ -289,6 +294,7 @@ impl<'a> EntityAttributes<'a> {
     /// ordinary users.
     fn user_or_submitter(&self) -> &'a str {
         if self.takes_user_from_job_owner() {
+            // `Job_Owner` also names the host of the submission
             self.submitter.split('@').next().unwrap_or("")
         } else {
             self.user

@@ -91,6 +91,7 @@ pub fn answer(
     };
     let (usage, unknown_shares) = (files.usage.as_ref(), files.config.unknown_shares);
     let document = files.lines.document(usage, unknown_shares);
+    // `pbsfs` knows no jobs, so that only the files make its tree
     let tree = PbsTree::build(&document, PolicyRules::Scheduler, [""; 0])?;
     let units = name_bytes(&files.config.fairshare_usage_res);
     match request {
@@ -181,6 +182,7 @@ impl Request {
         let mut scheduler = None;
         for (letter, value) in parsed.options {
             match letter {
+                // `--version` as the only argument prints the version before `getopt` is called
                 b'-' => return Err(InvalidArguments::usage(stderr, "--version")),
                 b'I' => scheduler = value.filter(|name| *name != b"default").map(<[u8]>::to_vec),
                 _ => action = letter,
@@ -257,6 +259,7 @@ impl<'a> ParsedOptions<'a> {
         rest: &mut impl Iterator<Item = &'a [u8]>,
     ) {
         for (at, &letter) in cluster.iter().enumerate() {
+            // `pbsfs` calls `getopt` with `sgptdceI:-:`
             if b"I-".contains(&letter) {
                 let joined = Some(&cluster[at + 1..]).filter(|joined| !joined.is_empty());
                 match joined.or_else(|| rest.next()) {
@@ -361,6 +364,7 @@ fn write_outline(tree: &PbsTree, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     for node in tree.daemon_order() {
+        // `printf` pads a blank (`%*s`), which the root has too
         let indent = (depths[node.index()] * INDENT).max(1) as u64;
         io::copy(&mut io::Read::take(io::repeat(b' '), indent), out)?;
         out.write_all(&name_bytes(tree.tree().name(node)))?;
@@ -398,6 +402,7 @@ fn write_entity(tree: &PbsTree, node: NodeId, units: &[u8], out: &mut dyn Write)
         let view = NodeView::new(tree, node);
         out.write_all(&padded(&view.name))?;
         let usage = fixed(view.usage, 0);
+        // `pbsfs` prints the fraction here, and not the percentage as above
         let perc = fixed(view.perc.into(), 3);
         let over_perc = fixed(view.usage_over_perc(), 0);
         writeln!(

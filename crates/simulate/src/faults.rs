@@ -14,6 +14,8 @@ pub(crate) fn processor_count(text: &str, kind: &'static str) -> Result<Option<i
         return Ok(None);
     }
     match text.parse::<i64>() {
+        // `sacct` prints 0 for a job that was given nothing, such as one that was cancelled while
+        // it waited
         Ok(0) => Ok(None),
         Ok(number) if number > 0 => Ok(Some(number)),
         _ => Err(Fault::from(kind).found(text)),
@@ -191,6 +193,7 @@ impl Faults {
         } = fault;
         let entry = self.kinds.entry((kind, reason)).or_default();
         entry.count += jobs;
+        // the count goes on, so that `messages` can say how many more there are
         if reason.is_fault() && entry.named.len() < MAX_NAMED {
             entry.named.push(format!("{line}: {fault}"));
         }
@@ -218,6 +221,8 @@ impl Faults {
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
         for ((name, reason), kind) in &self.kinds {
+            // a log of any length has cancelled and waiting jobs: the summary counts them, and no
+            // line is wrong
             if !reason.is_fault() {
                 continue;
             }

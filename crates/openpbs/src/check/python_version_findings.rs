@@ -61,6 +61,7 @@ fn names_in(expr: &Expr) -> Vec<(&str, Span)> {
     for node in expr.nodes() {
         names.extend(node.name().map(|name| (name, node.span)));
     }
+    // equal names are then in the order of their places, of which the first one is kept
     names.sort_unstable();
     names.dedup_by_key(|(name, _)| *name);
     names
@@ -73,6 +74,7 @@ fn differences(
     schema: &Schema,
     length: usize,
 ) -> Vec<Diagnostic> {
+    // a version whose answer cannot be told may well give that of the others
     let mut told: Vec<_> = answers.iter().filter_map(|(_, answer)| *answer).collect();
     told.dedup();
     if told.len() <= 1 {
@@ -210,6 +212,8 @@ fn add_fix(found: &mut Diagnostic, expr: &Expr, facts: &Facts) {
     let name = found.span.slice(expr.text());
     let ids = expr.iter().map(|(id, _)| id);
     let mut fixes = ids.filter_map(|id| alternative(expr, facts, id, name));
+    // a finding has one fix: of two calls it would mend one, and the server would still refuse the
+    // other
     if let (Some(fix), None) = (fixes.next(), fixes.next()) {
         found.fix = Some(fix);
     }
@@ -236,7 +240,9 @@ fn alternative(expr: &Expr, facts: &Facts, call: ExprId, name: &str) -> Option<F
     }
     let operand = as_operand(expr, argument);
     let mut replacement = match name {
+        // Python's power of a negative number to a fraction is complex
         "cbrt" if values.low >= 0.0 => format!("{operand} ** (1/3)"),
+        // `exp2` gives a float, where `2 ** 3` would be an integer
         "exp2" => format!("2.0 ** {operand}"),
         _ => return None,
     };
@@ -290,6 +296,7 @@ fn differing_values(
             continue;
         };
         let versions = [before, difference.since];
+        // what one of the two refuses is a finding already, and it computes no value
         let mut refusals = answers.iter().filter(|(_, answer)| is_refusal(*answer));
         if refusals.any(|(version, _)| versions.contains(version)) {
             continue;
@@ -356,6 +363,7 @@ fn scores(
 fn is_same(old: &Result<Value, &ScoreError>, new: &Result<Value, &ScoreError>) -> bool {
     match (old, new) {
         (Ok(old), Ok(new)) => old.is_identical(new),
+        // every exception counts as 0, and its words differ between the versions
         (Err(_), Err(_)) => true,
         _ => false,
     }

@@ -69,6 +69,7 @@ pub fn formula_in(
     if document.trim().is_empty() {
         return Err(format!("`{source_name}` is empty, expected a formula").into());
     }
+    // a listing of several lines has the formula among other directives
     if document.trim().lines().nth(1).is_none()
         && let Some(directive) = other_directive(document)
     {
@@ -144,6 +145,7 @@ pub fn pasted(text: &str) -> Option<String> {
         return None;
     }
     let objects = Objects::read(&directive);
+    // `job_sort_formula = …` without a directive belongs to no object
     let object_attributes = objects.objects.iter().flat_map(|object| &object.attributes);
     let formula = SourceFormula::in_attributes(objects.attributes.iter().chain(object_attributes));
     Some(formula?.text)
@@ -180,6 +182,7 @@ fn problem_of(directive: &str) -> Option<Message> {
             ));
         }
         Some((_, rest)) => rest,
+        // sched_config is written so, but has no such setting
         None if directive.starts_with("job_sort_formula:") => return Some(NO_FORMULA.into()),
         None if directive.starts_with("job_sort_formula") => directive,
         None => {

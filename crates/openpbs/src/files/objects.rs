@@ -218,6 +218,8 @@ impl<'t> Objects<'t> {
         is_declared: bool,
     ) -> usize {
         let object = self.objects.len();
+        // only directives add to an object that is already there; in JSON one that is given again
+        // is another
         if self.notation == Notation::Listing {
             self.latest.insert(key(kind, &name), object);
         }
@@ -362,6 +364,8 @@ impl<'t> ListingReader<'t> {
         let may_continue = indentation.starts_with('\t') || self.is_deeper(indentation);
         let mut assignment = assignment(content);
         if may_continue {
+            // qstat prints blanks around the `=` of an attribute; the rest of a value may have one
+            // without
             assignment = assignment.filter(|found| found.is_spaced);
         }
         if self.continues(indentation, directive.is_some() || assignment.is_some()) {
@@ -406,6 +410,7 @@ impl<'t> ListingReader<'t> {
     fn continue_value(&mut self, line: &str, content: &str) {
         let Some(value) = &mut self.value else { return };
         let blanks = (value.indentation.len() + BLANKS_OF_A_TAB).min(line.len() - content.len());
+        // qstat breaks a value anywhere, so that blanks behind the tab belong to it
         let rest = line
             .strip_prefix('\t')
             .or_else(|| line.get(blanks..))
@@ -422,6 +427,7 @@ impl<'t> ListingReader<'t> {
         }) = self.value.take()
             && let Some(attribute) = self.objects.attributes_mut(object).last_mut()
         {
+            // the quote that ends a value may be on its last line
             attribute.value =
                 JsonScalar::String(Cow::Owned(unquoted(text.trim_start()).to_owned()));
         }
@@ -510,6 +516,7 @@ impl<'t> ListingReader<'t> {
         let Some((left, value)) = rest.split_once('=') else {
             return;
         };
+        // what `-=` leaves is known to the server alone; what `qmgr` prints has `=` and `+=` only
         if left.ends_with('-') {
             return;
         }
@@ -598,6 +605,7 @@ fn heading_of_object(line: &str, is_dsv: bool) -> Option<(ObjectKind, &str)> {
         _ => (ObjectKind::of_heading(word)?, rest),
     };
     let name = unquoted(name.trim());
+    // the table that `qstat -Q` prints begins with the word `Queue` too
     if name.contains(char::is_whitespace) {
         return None;
     }
@@ -616,6 +624,7 @@ fn assignment(line: &str) -> Option<Assignment<'_>> {
     let name = left.trim_end();
     if !name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         || name.contains(char::is_whitespace)
+        // a continued formula may compare
         || value.starts_with('=')
     {
         return None;
@@ -756,6 +765,7 @@ pub fn repeated(objects: &Objects<'_>) -> BTreeSet<String> {
         let Some(name) = name(object) else {
             continue;
         };
+        // directives name the object that they set at each attribute
         if object.is_declared {
             given.add(name.clone());
         }
@@ -792,6 +802,7 @@ impl Given {
                 Some(object) => format!("{object}.{own_name}"),
                 None => own_name.into(),
             };
+            // what is unset may be set again
             if attribute.value.is_null() {
                 self.names.remove(&name);
             } else {

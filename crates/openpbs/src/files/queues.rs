@@ -54,6 +54,8 @@ impl Queues {
                 ObjectKind::Queue if !object.name.is_empty() => &object.name,
                 _ => continue,
             };
+            // a listing of `qmgr` may set attributes of a queue in several places; its first one is
+            // its place
             if !queue.is_empty() && !queues.contains(queue) {
                 let position = queues.positions.len();
                 queues.positions.insert(queue.into(), position);
@@ -102,6 +104,7 @@ impl Queues {
             found = self.positive_defaults(first);
         }
         for queue in queues {
+            // a new job may be in any of the queues, so that only what all of them give is certain
             found = &found & &self.positive_defaults(queue);
         }
         found.extend(self.positive_defaults(""));
@@ -184,6 +187,7 @@ impl Queues {
     fn is_true(&self, queue: &str, name: &str) -> bool {
         match self.attribute(queue, name).and_then(boolean) {
             Some(is_true) => is_true,
+            // a document that has it for no queue is an excerpt, and says nothing of it
             None if self.contains(queue) => {
                 let mut all = self.attributes.values();
                 !all.any(|attributes| attributes.contains_key(name))
@@ -221,6 +225,7 @@ impl Queues {
     /// server.
     pub fn default_amount(&self, queue: &str, resource: &str) -> Option<&str> {
         let default = self.resources_default(queue, resource);
+        // as in the server's `set_resc_deflt`, which takes the maxima after all defaults
         default.or_else(|| self.maximum(queue, resource))
     }
 
@@ -286,6 +291,7 @@ impl Queues {
         if !queue.is_empty()
             && name == "Priority"
             && !value.is_null()
+            // a priority that counted as 0 would move all jobs of the queue without a word
             && text.parse::<i64>().is_err()
         {
             let found = value.found();
@@ -323,6 +329,7 @@ impl Queues {
 }
 
 fn is_positive(amount: &str) -> bool {
+    // right in every notation of an amount: `0kb`, `00:00:00`, `0.5`
     !amount.starts_with('-') && amount.contains(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
 }
 

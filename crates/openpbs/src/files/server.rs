@@ -65,7 +65,9 @@ impl ServerSettings {
             let value = attribute.value.text().unwrap_or_default();
             given.insert(attribute.full_name().into_owned(), value.to_owned());
         }
+        // a directive `unset` has replaced the value above it by an empty one
         given.retain(|_, value| !value.is_empty());
+        // `append` replaces what both have: the documents before come first
         given.append(&mut self.attributes);
         self.attributes = given;
     }
@@ -215,6 +217,7 @@ impl ListedScheduler {
         }
         if let Some(path) = last(attributes.iter().copied(), "sched_priv")
             && let Some(path) = path.value.text()
+            // the path is that on the server's host, of which a site has the last folder alone
             && let Some(folder) = path.trim_end_matches('/').rsplit('/').next()
         {
             scheduler.folder = folder.to_owned();

@@ -23,8 +23,7 @@ use super::statistics::{DAY, TimeShares};
 use crate::schedule::{Schedule, StartedJob};
 use crate::workload::Workload;
 
-/// The longest block of a short schedule, in seconds, and the fewest blocks that one is divided
-/// into.
+/// The fewest blocks that a short schedule is divided into.
 const LEAST_BLOCKS: i64 = 10;
 /// The most blocks.
 const MAX_BLOCKS: i64 = 4000;
@@ -132,6 +131,8 @@ impl Fairness {
                 let entity = &mut entities[of_block.entity];
                 entity.promised += promised;
                 entity.used += of_block.used;
+                // time that another entity uses counts twice, where it is used and where it is
+                // missing
                 misplaced += (of_block.used - promised).abs() / 2.0;
                 all += of_block.used;
             }
@@ -143,6 +144,7 @@ impl Fairness {
             }
         }
         let mut has_jobs = has_jobs.into_iter();
+        // the jobs of an empty name are those without a user, which are nobody's
         entities.retain(|entity| has_jobs.next() == Some(true) && !entity.name.is_empty());
         let hoover = if all > 0.0 { misplaced / all } else { 0.0 };
         Self {
@@ -232,6 +234,8 @@ impl Claim {
 
 /// Divides an amount in proportion to the weights, to nobody more than its demand.
 fn divide(left: &mut f64, mut claims: Vec<Claim>, promised: &mut [f64]) {
+    // whoever asks for least by weight is served in full first, and leaves the rest of the share to
+    // all
     claims.sort_by(|one, other| one.level().total_cmp(&other.level()));
     let mut weights: f64 = claims.iter().map(|claim| claim.weight).sum();
     let last = claims.len().saturating_sub(1);

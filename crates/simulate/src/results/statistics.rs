@@ -32,6 +32,7 @@ impl TimeShares {
 
     pub fn add(&mut self, from: i64, to: i64, weight: f64) {
         let period = |time: i64| (time - self.origin) / self.length;
+        // a time that ends with a period adds 0 to the next one, which callers make room for
         for period in period(from)..=period(to) {
             let start = self.origin + period * self.length;
             let seconds = to.min(start + self.length) - from.max(start);
@@ -243,6 +244,7 @@ impl Statistics {
         for job in 0..workload.jobs().len() {
             started.extend(schedule.started(workload, job));
         }
+        // the jobs of a workload are in the order of their submission
         let jobs = &started[started.partition_point(|started| started.job.submit < begin)..];
         let classes = KINDS.map(|kind| {
             let classes = kind.classes(workload, jobs, |job| &job.job);
@@ -294,6 +296,7 @@ fn summary(jobs: &[StartedJob<'_>], started: &[StartedJob<'_>], processors: u32)
     };
     let makespan = last - first;
     let (mut held, mut waited) = (0, 0);
+    // jobs of the warm-up hold processors and wait in the time of the others too
     for job in started {
         for (from, to) in job.runs() {
             held += i128::from(job.job.processors) * overlap((first, last), (from, to));
@@ -329,6 +332,7 @@ fn summary(jobs: &[StartedJob<'_>], started: &[StartedJob<'_>], processors: u32)
 
 /// The seconds that two times have in common.
 fn overlap(one: (i64, i64), other: (i64, i64)) -> i128 {
+    // the seconds of a log times a billion processors are beyond 64 bits
     i128::from((one.1.min(other.1) - one.0.max(other.0)).max(0))
 }
 
@@ -384,6 +388,7 @@ fn periods(
         return Vec::new();
     };
     let (first, last) = (first - zero, last - zero);
+    // for one period less: the first one may begin before the first submission
     let mut length = (last - first) / (most - 1) + 1;
     for period in PERIODS {
         if last.div_euclid(period) - first.div_euclid(period) < most {
@@ -415,6 +420,8 @@ fn periods(
     for (index, (submitted, waits, slowdowns)) in submitted.into_iter().enumerate() {
         let start = ((origin + index as i64) * length).max(first);
         let seconds = ((origin + index as i64 + 1) * length).min(last) - start;
+        // the last period is empty if the last end is its beginning, unless jobs without a run are
+        // in it
         if seconds <= 0 && submitted == 0 {
             continue;
         }
@@ -550,6 +557,7 @@ pub struct Whole(pub f64);
 impl Serialize for Whole {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(value) = *self;
+        // below 2^53 every digit of the integer is one of the float
         if value.fract() == 0.0 && value.abs() < 1e15 {
             serializer.serialize_i64(value as i64)
         } else {

@@ -117,6 +117,7 @@ impl WorkloadJob {
     /// Which part of a job comes first; one whose times are not known comes last.
     fn order_of_parts(&self) -> (bool, i64, i64, u32) {
         (
+            // as a number it would come first
             self.submit == UNKNOWN,
             self.submit,
             self.started.unwrap_or(i64::MAX),
@@ -127,6 +128,7 @@ impl WorkloadJob {
     /// Adds another part of the same job: it is submitted as its first part is, and runs as long as
     /// all of them.
     fn join(&mut self, other: &Self) {
+        // the builder has bounded each part, so that times can be added without a check
         let run = (self.run + other.run).min(MAX_SECONDS);
         let walltime = self.walltime.max(other.walltime);
         let earliest = if other.order_of_parts() < self.order_of_parts() {
@@ -366,6 +368,7 @@ impl Workload {
             ('g', &mut shown.unix_groups),
             ('p', &mut shown.projects),
         ] {
+            // the builder has put the names in the order of their first use
             for (name, number) in names.iter_mut().zip(1_usize..) {
                 if !name.is_empty() {
                     *name = format!("{letter}{number}").into();
@@ -401,6 +404,7 @@ pub fn compare_ids(one: &str, other: &str) -> Ordering {
             let (number, rest) = leading_number(left);
             let (other_number, other_rest) = leading_number(right);
             (left, right) = (rest, other_rest);
+            // without leading zeros the longer number is the larger one, however long both are
             (number.len(), number).cmp(&(other_number.len(), other_number))
         } else {
             (left, right) = (&left[1..], &right[1..]);
@@ -410,6 +414,7 @@ pub fn compare_ids(one: &str, other: &str) -> Ordering {
             return ordering;
         }
     }
+    // ids that differ in leading zeros only are not equal
     (left.len(), one).cmp(&(right.len(), other))
 }
 
