@@ -73,6 +73,7 @@ impl Site {
         if let Some(program) = &read.program
             && self.tree.is_none()
         {
+            // a finding and no error: what the server answers does not depend on the shares
             missing = self.require_own_shares(program.inputs(), &jobs.table).err();
         }
         let mut checked = if read.program.is_some() && missing.is_none() {
@@ -245,6 +246,7 @@ fn plain_value(schema: &Schema, name: &str) -> Value {
     match schema.input_type(name) {
         Some(InputType::Ratio) => Value::Float(0.5),
         Some(InputType::Duration) => Value::Int(3600),
+        // a gibibyte, as sizes are in kb
         Some(InputType::Size) => Value::Int(1 << 20),
         _ => Value::Int(1),
     }

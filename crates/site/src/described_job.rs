@@ -97,6 +97,7 @@ impl Site {
         job.id = ID.into();
         job.entity = described.entity.as_str().into();
         job.queue = queue.as_str().into();
+        // read as a document of jobs is, so that its amounts become numbers by the same rules
         let job = serde_json::to_vec(&job)?;
         let names: Vec<&str> = jobs.table.columns().map(|(name, _)| name).collect();
         let priorities = self.queues.priorities();
@@ -137,6 +138,7 @@ impl Site {
                 job.resources.insert(name.into(), value);
             }
         }
+        // only what the formula, the order or a check reads has a column: no other default matters
         for (name, _) in jobs.table.columns() {
             let mut default = self.queues.default_amount(queue, name);
             if default.is_none() && ONE_WITHOUT_CHUNKS.contains(&name) {
@@ -304,6 +306,7 @@ impl SlurmQueue {
                 },
             }
         }
+        // after all words, as `ncpus` may be any of them
         tres.push(format!("cpu={}", job.cpus));
         job.tres = TresAmounts::parse(&tres.join(","));
         let mut native = self.native_job(&job, &CalculationTime::known(now));
@@ -376,6 +379,7 @@ fn append(table: &mut JobTable, other: &JobTable) -> Result<usize, SiteError> {
     let mut values = Vec::new();
     for (_, column) in other.columns() {
         let value = column.value(0);
+        // for `push` an `Err` is a default: `explain` then says that the job does not set it
         values.push(if column.is_set(0) {
             Ok(value)
         } else {

@@ -363,6 +363,7 @@ impl Site {
         let mut added = Vec::new();
         for name in formula.names() {
             if let Resolution::Undefined = Resolution::from_schema(name, &self.schema) {
+                // the server accepts a formula only if its names are numbers, of whichever type
                 self.schema.add_seen(name, InputType::Float);
                 added.push(name.to_owned());
             }
@@ -396,6 +397,7 @@ pub fn with_names(
     names.retain(|(place, _)| part.range().contains(&place.start));
     names.sort_unstable_by_key(|(place, _)| place.start);
     let mut text = expr.text()[..part.range().end].to_owned();
+    // from the end, so that the places before it stay right
     for (place, replacement) in names.into_iter().rev() {
         text.replace_range(place, &replacement);
     }

@@ -148,6 +148,7 @@ impl PolicySelection {
         }
         let by_version = value("SLURM_VERSION").and_then(Release::from_version);
         let release = rules.slurm_release.or(by_version).or(written_by);
+        // `V26_11` stands for all releases since 23.11
         if conf.is_some() && value("PriorityType").is_none() && release != Some(Release::V26_11) {
             warnings.push(
                 "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \
@@ -226,6 +227,7 @@ impl PolicySelection {
             half_life: (!is_pbs).then_some(self.conf.decay_half_life),
             release: match (name, self.rules) {
                 (PolicyName::Pbs | PolicyName::WeightedWalk, _) => None,
+                // no later release has the policy, whichever one the site runs
                 (PolicyName::TicketBased, PolicyRules::Scheduler) => Some(TICKETS),
                 (_, PolicyRules::Scheduler) => Some(self.release.as_str()),
                 (_, PolicyRules::Documented) => None,

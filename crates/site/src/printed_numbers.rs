@@ -121,6 +121,7 @@ fn find_reproducing(
     let mut candidates = candidates.concat();
     // another release is likelier than another policy
     candidates.sort_by_key(|&(name, release)| (name != policy.name, release != policy.release));
+    // the first one is in force, and differs
     for &candidate in &candidates[1..] {
         let (compared, differences) = compare(tree, printed, policy, candidate);
         if differences.is_empty() && compared > 0 {
@@ -142,6 +143,7 @@ fn compare(
     let total = tree.usage(tree.root());
     let mut compared = 0;
     let mut differences = Vec::new();
+    // `printed` begins below the root
     for (node, printed) in tree.nodes().skip(1).zip(printed) {
         let (Some(printed), Some(association)) = (*printed, shares.association(node)) else {
             continue;

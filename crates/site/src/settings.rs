@@ -35,6 +35,7 @@ fn read_texts(files: &SiteFiles) -> Result<Vec<(&FileSource, FileKind, String)>,
         Role::SchedFormula,
     ] {
         for source in files.all(role) {
+            // the output of `qmgr -c 'print server'` has both the server and the queues
             if texts.iter().all(|(known, ..)| *known != source) {
                 let content = source.read_unless_binary(role)?;
                 texts.push((source, content.kind, content.into_text()));
@@ -334,6 +335,7 @@ impl ServerPython {
         }
         if let Some(source) = files.first(Role::System) {
             let system = source.read_text(Role::System)?;
+            // OpenPBS is built with the Python of its system, PBS Professional brings its own
             let known = pbs.and_then(|pbs| python_of_system(&system, pbs));
             if let Some((version, name)) = known
                 && !name.contains(is_control)

@@ -116,6 +116,7 @@ impl PolicyShares {
             is_shown[node.index()] = true;
             if with_paths {
                 for above in tree.ancestors(node) {
+                    // those above it were marked together with it
                     if is_above[above.index()] {
                         break;
                     }
@@ -138,6 +139,7 @@ impl PolicyShares {
     pub fn node(&self, entity: &str) -> Option<NodeId> {
         let tree = self.assessed.tree();
         if self.policy == PolicyName::Pbs {
+            // the scheduler looks a job's entity up among all nodes; it has no `ACCOUNT/USER`
             tree.find(entity)
         } else {
             tree.resolve(entity)
@@ -461,6 +463,7 @@ impl Site {
             let policy = self.policy.build_policy(name, &active);
             return Ok(AppliedTree::Slurm(AssessedTree::new(shares, &*policy)));
         }
+        // unlike Slurm, OpenPBS adds the entities of jobs without a line, to the group `unknown`
         let mut tree = tree.pbs_tree(self.policy.rules, table.entities())?;
         if assumed.assumes_usage() {
             let mut changed = tree.tree().clone();
@@ -468,6 +471,7 @@ impl Site {
             tree = tree.with_usage_of(changed, &*self.policy.build_policy(name, &[]));
         }
         for name in &assumed.active {
+            // OpenPBS's policy knows no pending jobs, but a misspelled name is refused
             find_node(tree.tree(), name)?;
         }
         Ok(AppliedTree::Pbs(tree))
@@ -544,6 +548,7 @@ pub fn active_nodes(
     if nodes.is_empty() {
         let mut pending = BTreeSet::new();
         for row in 0..table.len() {
+            // to slurmctld a held job is pending, see `TicketBased::new`
             if matches!(table.state(row), Queued | Held | Waiting) {
                 pending.insert(table.entity_index(row));
             }

@@ -165,6 +165,7 @@ impl Site {
         needed.extend(self.order_columns());
         needed.extend(CHECKED_COLUMNS);
         if needed.contains(&AGE) {
+            // trajectories and `explain --to` let the age of Slurm's jobs grow from there
             needed.push("eligible_time");
         }
         let options = ReadOptions {

@@ -292,6 +292,7 @@ fn read_resource_group(
     let Content { bytes, kind } = source.read_unless_binary(Role::ResourceGroup)?;
     let lines = ResourceGroup::parse(&bytes);
     let name = source.name();
+    // the root alone: none of the lines is valid
     if lines.nodes.len() == 1 && !lines.rejected.is_empty() || kind != FileKind::Text {
         Role::ResourceGroup.require(kind, &name, &bytes)?;
     }
@@ -315,6 +316,7 @@ fn read_resource_group(
 /// A warning if no entity of the usage is in the tree.
 fn foreign_usage(groups: &ResourceGroup, usage: &UsageFile) -> Option<String> {
     let first = usage.records.first()?;
+    // the first one is the root
     let (_, nodes) = groups.nodes.split_first()?;
     if nodes.is_empty() {
         return None;

@@ -229,6 +229,7 @@ impl SlurmQueue {
     /// Whether a formula is the priority.
     pub fn is_priority(&self, expr: &Expr) -> bool {
         let own = Formula::parse(&self.text.text);
+        // written with normalised spaces, so that those that were typed do not count
         own.is_ok_and(|own| own.to_string() == expr.to_string())
     }
 
@@ -559,6 +560,7 @@ impl SlurmQueue {
         }
         // slurmctld keeps such a priority as it is, whatever the factors are
         if direct.is_some() {
+            // as an input of the job, which the tree does not replace
             numbers.push((Factor::Fairshare.input().to_owned(), 0.0));
             for (_, number) in &mut numbers {
                 *number = 0.0;

@@ -390,6 +390,8 @@ impl Probe<'_> {
         if self.fairshare_of_tree(&inputs).is_some() {
             return Ok(inputs);
         }
+        // where all inputs differ from the base at once, only a sum of their functions changes by the
+        // sum of what each changes
         for round in 0..5 {
             let mut point = self.base.clone();
             let mut sum = base;
@@ -688,6 +690,7 @@ impl Translator<'_> {
         }
         let (text, note) = match name {
             AGE => match self.settings.max_age {
+                // no wait is less than 0 seconds, so that Slurm's age is at its greatest at once
                 0 => ("1".to_owned(), String::new()),
                 seconds => (
                     format!("min(1, eligible_time/{seconds})"),

@@ -91,6 +91,7 @@ impl EntityShares {
         fairshare_tree_usage: f64,
         fairshare_factor: f64,
     ) -> Self {
+        // a ticket-based factor of a user with `FairShare=parent` may exceed 1
         Self {
             fairshare_perc,
             fairshare_tree_usage,
@@ -253,6 +254,7 @@ impl AssessedTree {
         change: impl FnOnce(&mut ShareTree) -> R,
     ) -> R {
         let result = change(&mut self.tree);
+        // of all nodes: the usage of each is a part of the usage of the whole tree
         self.shares = policy.assess(&self.tree);
         result
     }

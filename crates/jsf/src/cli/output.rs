@@ -196,6 +196,7 @@ fn shell_quoted(argument: std::ffi::OsString) -> String {
         !argument.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_./=:,@%+".contains(c));
     match argument.char_indices().nth(MAX_ARGUMENT) {
         Some((end, _)) => format!("'{}…'", argument[..end].replace('\'', r"'\''")),
+        // an empty argument without quotes would vanish from the command line
         None if is_plain && !argument.is_empty() => argument.into_owned(),
         None => format!("'{}'", argument.replace('\'', r"'\''")),
     }

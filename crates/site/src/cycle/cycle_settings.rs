@@ -25,10 +25,13 @@ impl Site {
     /// indices.
     pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
         let depths = queues.iter().map(|queue| {
+            // to `queues` the empty name of a job without a queue is the server
             let depth = self.queues.backfill_depth(queue);
             depth.filter(|_| !queue.is_empty())
         });
         let mut queue_depths: Vec<Option<u32>> = depths.collect();
+        // with a list any queue may promise a start, so that a cycle leaves out fewer jobs early
+        // (`may_reserve`)
         if queue_depths.iter().all(Option::is_none) {
             queue_depths.clear();
         }
@@ -191,6 +194,7 @@ fn limits_of_jobs(
             match &entry.name {
                 None => limit.generic = Some(most),
                 Some(name) => {
+                    // a limit of somebody without jobs here cannot matter
                     if let Some(index) = subjects.iter().position(|other| other == name) {
                         limit.named.insert(index as u32, most);
                     }

@@ -153,6 +153,7 @@ impl<'s> Pools<'s> {
         made.names.extend(site.counted_resources()?);
         made.names.extend(on_no_node(site, jobs, &made.names));
         if has_exclusive(&nodes, jobs) {
+            // the last of the names, by which `sharing` knows whether there is one
             made.names.push(OCCUPATION.into());
         }
         for (host, node) in by_host(site.usable_nodes(&nodes, reservations)) {
@@ -256,6 +257,7 @@ impl<'s> Pools<'s> {
 
     /// The pool in which a running job of a queue is that is on a node.
     pub fn pool_of(&self, queue: &str, node: &str) -> Option<u32> {
+        // a job of a reservation runs in what it holds of the node, which is a pool of its own
         let reserved = self.pool_of_reserved.get(&(queue.into(), node.into()));
         reserved.or_else(|| self.pool_of_node.get(node)).copied()
     }
@@ -378,6 +380,8 @@ fn by_host(nodes: Vec<&Node>) -> Vec<(u32, &Node)> {
         let next = hosts.len() as u32;
         numbered.push((*hosts.entry(&node.host).or_insert(next), node));
     }
+    // the pools of a host follow each other (`Machine::with_hosts`); the sort is stable, as chunks
+    // are placed in the server's order of the nodes
     numbered.sort_by_key(|(host, _)| *host);
     numbered
 }
@@ -411,6 +415,7 @@ impl Pools<'_> {
                 pool_list: self.pool_list(queue, chunk),
             });
         }
+        // without `select` a job is one chunk, as the server makes of `-l ncpus=4`
         if let [] | [RequestedChunk { count: 0 | 1, .. }] = *chunks {
             let pool_list = chunks.first().map_or(queue as u32, |chunk| chunk.pool_list);
             chunks = vec![RequestedChunk {
@@ -432,6 +437,7 @@ impl Pools<'_> {
         machine.pool_lists = std::mem::take(&mut self.lists);
         machine.sharing = self.sharing();
         machine.placement_sets = std::mem::take(&mut self.sets);
+        // in force: outside prime time `in_non_prime_time` has put the other keys there
         machine.pool_order = self.order(&self.site.config.node_sort_key.prime);
         machine
     }

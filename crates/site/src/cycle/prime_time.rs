@@ -198,6 +198,7 @@ impl Site {
             left_out.push(all("node_sort_key outside prime time"));
         }
         let mut messages: Vec<Message> = Vec::new();
+        // the jobs that wait at the last submission are run to their ends
         let days = (last - first) / 86400 + DAYS_AFTER;
         let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;
         warnings.extend(messages.iter().map(ToString::to_string));

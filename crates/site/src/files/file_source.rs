@@ -160,6 +160,7 @@ impl FileSource {
             rest,
         } = opened;
         let name = self.name();
+        // one byte beyond the limit shows that the file is larger
         rest.take(limit + 1 - (HEAD as u64).min(limit))
             .read_to_end(&mut bytes)
             .map_err(SiteError::reading(name.as_ref()))?;

@@ -154,6 +154,7 @@ impl SiteFiles {
         if let Some(folder) = folder {
             own = self.schedulers.remove(&folder);
         }
+        // files that are given one by one are those of the scheduler that is asked for
         if self.root.is_some() {
             if own.is_none() && self.sources.keys().any(|role| role.is_of_scheduler()) {
                 self.warnings.push(format!(
@@ -199,6 +200,7 @@ impl SiteFiles {
         if given.has(Role::SchedPriv) {
             self.sources.retain(|role, _| !role.is_of_scheduler());
         }
+        // a document of the tree precedes a `resource_group` and would hide the given one
         if given.has(Role::SchedPriv) || given.has(Role::ResourceGroup) {
             self.sources.remove(&Role::Tree);
         }
@@ -220,6 +222,7 @@ impl SiteFiles {
         if kind == FileKind::ResourceGroup {
             return Ok(self.without(Role::Tree).with(Role::ResourceGroup, tree));
         }
+        // `SiteTree::read` reads both beside a document, and refuses files of another kind
         let others = self.without(Role::ResourceGroup).without(Role::Usage);
         Ok(others.with(Role::Tree, tree))
     }
@@ -242,6 +245,7 @@ impl SiteFiles {
 
     fn is_empty(&self) -> bool {
         let mut roles = self.sources.keys();
+        // these say when and where a folder was made, but nothing of jobs or settings
         roles.all(|role| matches!(role, Role::Time | Role::Python | Role::System))
     }
 
@@ -280,6 +284,7 @@ impl SiteFiles {
         let found = found.into_site_files();
         self.warnings.extend(found.warnings);
         for (role, sources) in found.sources {
+            // a file that is given by itself precedes that of the folder
             self.sources.entry(role).or_insert(sources);
         }
         Ok(self)

@@ -273,6 +273,7 @@ impl Explainer<'_> {
             found.reached = Some(RankReached { rank, within, wait });
         }
         if let (Some(goal), Some(race)) = (found.goal, &race) {
+            // last, with all that is left, because it takes longer than the rest
             found.changes = race.smallest_changes(goal, &mut budget);
             found.is_complete &= found.changes.unknown.is_empty();
         }
@@ -285,6 +286,7 @@ impl Explainer<'_> {
             let interpreter = program.interpreter(Python::new());
             let result = number_of(own.trace.result.clone(), &interpreter, &own.inputs);
             match &result {
+                // the ranking has no score of a job that is not evaluated, such as a running one
                 Ok(unscored) if found.score.is_none() => {
                     let value = unscored.to_f64().unwrap_or(f64::NAN);
                     found.score = Some(site.precision().round(value));
@@ -357,6 +359,7 @@ impl Explainer<'_> {
             let is_set = matches!(column, Some(column) if column.is_set(row));
             let is_filled = is_set && FairshareInput::from_name(name).is_some();
             let mut origin = table.origin(name, row).unwrap_or(InputOrigin::Unset);
+            // `fill_fairshare` sets the value, but records no origin
             if is_filled && origin == InputOrigin::Unset {
                 origin = InputOrigin::FairShareTree;
             }

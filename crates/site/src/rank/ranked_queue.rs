@@ -236,6 +236,7 @@ impl Site {
         let mut rules = self.rules(&program, &table, pbs_tree);
         let mut contradiction = None;
         let mut agreement = None;
+        // another formula or an assumed usage is meant to give other values than Slurm printed
         if let Some(slurm) = &self.slurm
             && read.is_slurm_priority
             && !assumed.assumes_usage()

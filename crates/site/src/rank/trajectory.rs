@@ -184,6 +184,7 @@ fn add(trajectory: &mut Trajectory, race: &Race<'_>, mut budget: WorkBudget) {
         points.push(TrajectoryPoint {
             wait,
             score: score.unwrap_or(f64::NAN),
+            // the first rank is of the time 0, so that there is one at any time
             rank: ranks[so_far - 1].1.filter(|_| is_known),
             is_known,
         });

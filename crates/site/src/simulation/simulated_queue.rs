@@ -315,6 +315,7 @@ impl Site {
         let period = self.decay_period(given)?;
         let is_of_slurm = self.decays_as_in_slurm_conf();
         if is_of_slurm && given.is_none() && factor.is_none() {
+            // slurmctld decays usage at every PriorityCalcPeriod, by that part of the half-life
             let conf = &self.policy.conf;
             return Some(Decay {
                 period: conf.calc_period.into(),
@@ -358,6 +359,7 @@ impl Site {
             return Ok(None);
         };
         let tree = self.simulated_tree(tree, workload)?;
+        // the shares that are given do not depend on who has pending jobs
         let policy = self.policy.build_policy(self.policy.name, &[]);
         let shares = policy.assess(&tree);
         let entities = workload.names_in_log().entities.iter();
@@ -399,6 +401,7 @@ impl Site {
         let (name, rules) = (self.policy.name, self.policy.rules);
         let in_log = &workload.names_in_log().entities;
         let policy = match name {
+            // its shares depend on who waits, which changes with every cycle
             PolicyName::TicketBased => FairsharePolicy::TicketBased(rules),
             _ => FairsharePolicy::Other(self.policy.build_policy(name, &[])),
         };
@@ -411,6 +414,7 @@ impl Site {
             in_log,
             // Slurm has no least usage
             if self.slurm.is_some() { 0.0 } else { 1.0 },
+            // by the documented rules the usage of every entity begins at 1
             usage == StartingUsage::Tree && !is_documented,
         );
         if self.files.has(Role::SchedConfig) {
@@ -419,6 +423,7 @@ impl Site {
         }
         fairshare.is_printed = self.options.numbers == NumberMode::OpenPbs;
         let known = match name {
+            // without the entities of the log, for which `simulated` has nodes in `unknown`
             PolicyName::Pbs => Some(tree.pbs_tree(PolicyRules::Scheduler, [""; 0])?),
             _ => None,
         };

@@ -90,6 +90,7 @@ impl Site {
         pools.set_queues(queues);
         let mut requests = Vec::with_capacity(distinct.len());
         for job in &distinct {
+            // always found, as `queued_jobs` takes the name from this list
             let queue = queues.iter().position(|queue| *queue == job.queue);
             requests.push(Arc::new(pools.request(queue.unwrap_or(0), job)));
         }
@@ -105,6 +106,7 @@ impl Site {
         };
         let of_arrays = limits_of_arrays(workload, &mut jobs);
         let config = self.config.in_non_prime_time();
+        // without times it is prime time for the whole log
         let non_prime_config = config.filter(|_| !times.is_empty());
         let is_prime_preemptive = self.config.preemptive_sched.prime;
         let other = non_prime_config.as_ref();
@@ -112,12 +114,14 @@ impl Site {
             is_prime_preemptive || other.is_some_and(|config| config.preemptive_sched.prime);
         let (mut levels, limits) = self.levels_and_limits(&limited, of_arrays, preempts, true);
         let has_levels = levels.is_preemptive;
+        // the levels are made if jobs preempt at any time, and begin as in prime time
         levels.is_preemptive &= is_prime_preemptive;
         let cycle = match options.backfill {
             Some(backfill) => backfill.rules(),
             None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
             None => Backfill::Easy.rules(),
         };
+        // depth and window are not in `sched_config`, of which alone settings differ with prime time
         let non_prime = non_prime_config.map(|config| NonPrimeRules {
             strict_ordering: match options.backfill {
                 Some(_) => cycle.strict_ordering,

@@ -243,6 +243,7 @@ fn advice(fit: &GoalFit) -> String {
         Reason::WithinChance => {
             format!("{unseen}, {chosen} is not better by more than chance")
         }
+        // six blocks of a week are the fewest that have an interval
         Reason::TooShortToJudge => format!(
             "on the {} d held out, {chosen} cannot be told from chance, for which it takes six weeks and a mean",
             fit.split.held_out_days() as usize
@@ -283,6 +284,7 @@ pub(crate) fn is_missed(goal: &FittedGoal) -> bool {
 
 /// Whether a formula meets a goal that the formula in force misses on either part of the log.
 fn is_gained(goal: &FittedGoal) -> bool {
+    // on the days searched the fitted formula meets it: else the reason were `GoalsMissed`
     (goal.held_out_current.is_missed() || goal.current.is_missed()) && goal.held_out.is_met()
 }
 
@@ -579,6 +581,7 @@ fn constant_row<'a>(constant: &'a FittedConstant, as_well_words: &str) -> Row<'a
 fn figure(name: &str, column: &'static str, rows: Vec<Row<'_>>, legend: Legend) -> Chart {
     let intervals = Intervals {
         place: Box::new(|place| place),
+        // the axes of the rows differ, so that one scale would be wrong for most
         ticks: Vec::new(),
         columns: vec![column],
         rows,

@@ -460,6 +460,7 @@ pub(crate) fn branches(depths: &[usize]) -> Vec<String> {
         }
         branches.push(lines);
         continues[level] = true;
+        // deeper nodes behind this one are below it, and continue no line before it
         continues[level + 1..].fill(false);
     }
     branches.reverse();
