@@ -310,6 +310,7 @@ impl<'d> Recovery<'d, '_> {
         match line {
             Line::Empty => true,
             Line::Other => content != "{",
+            // where a brace can end something, it does
             Line::Close(_) => !matches!(self.level(), None | Some(Level::Job | Level::Attribute)),
             Line::Entry(..) => false,
         }
@@ -426,6 +427,7 @@ impl<'d> Recovery<'d, '_> {
 
     /// Reads a `}`, the first one of its line or another.
     fn close(&mut self, is_first: bool) {
+        // the indentation of a line is that of its first brace alone
         let level = if is_first { self.level() } else { None };
         let Some(job) = &mut self.job else {
             self.is_closed = true;

@@ -45,6 +45,7 @@ impl<'a> JsonReader<'a> {
         job.set_id(scanner.key()?);
         let shape = self.read_job(scanner, job);
         if shape.is_none() {
+            // small amounts were put into the row before the fault was found
             self.converter.abandon();
         }
         self.push(job, shape?);
@@ -217,6 +218,7 @@ fn note_shape(shape: Shape, key: &str, job: &mut ParsedJob<'_>) {
         Err("null") => job.push_problem(wrong_attribute(key, &JsonScalar::NULL, "an object")),
         Err(found) => {
             let found = JsonScalar::Other(found);
+            // not by `push_problem`: this problem rejects the job, however many come before it
             job.problems.push(wrong_input(key, &found, "an object"));
         }
     }

@@ -109,6 +109,7 @@ impl<'d> Fields<'d> {
     fn get(&self, key: &str) -> Option<JsonScalar<'d>> {
         let scalar = JsonScalar::from_text(self.raw(key)?.get());
         let is_number = matches!(key, "shares" | "usage" | "unknown_shares");
+        // a missing number has a default, which whoever writes `null` need not mean
         if scalar.is_null() && !is_number {
             return None;
         }
@@ -187,6 +188,7 @@ impl<'d> TreeReader<'d> {
     fn read_node(&mut self, node: PendingNode<'d>) -> Result<(), String> {
         let here = self.document.nodes.len();
         self.document.nodes.push(TreeNode {
+            // faults name the path to the node, and its name may be the fault
             name: format!("#{}", node.number),
             parent: node.parent,
             partition: None,

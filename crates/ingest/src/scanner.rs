@@ -40,6 +40,7 @@ impl<'d> Scanner<'d> {
     /// The next byte, 0 at the end.
     #[inline]
     fn peek(&self) -> u8 {
+        // outside of strings a NUL is no more valid than the end
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
@@ -345,6 +346,7 @@ impl<R: Copy> ObjectKeys<R> {
             return Some(known);
         }
         let name = Scanner::unquoted(quoted)?;
+        // each job may have other keys, which must not fill the memory
         if self.keys.len() >= MAX_KEYS {
             self.keys.clear();
             self.indices.clear();

@@ -237,6 +237,7 @@ impl<'a> JobConverter<'a> {
         if let Some(problem) = rejection {
             return self.skip(job, problem);
         }
+        // a job that is skipped says nothing of the kinds of amounts
         for name in std::mem::take(&mut self.names_of_job) {
             self.note_kind(name, InputType::Count);
         }
@@ -523,6 +524,7 @@ impl JobConverter<'_> {
                 let expected = "a number, \"inf\", \"-inf\" or \"nan\"";
                 let name = self.name(index);
                 let is_needed = !name.input_columns.is_empty();
+                // a needed `null` and a wrong value that is not needed are ignored with a note
                 if scalar.is_null() == is_needed {
                     let problem = wrong_attribute(&name.name, scalar, expected);
                     self.report(job, problem);
@@ -749,6 +751,7 @@ impl<'a> TableBuilder<'a> {
         if let Some(reason) = refusal {
             return Err(ReadErrorKind::Other(reason));
         }
+        // only now, because the array of a subjob may follow it
         self.table.exclude_waiting_subjobs();
         if self.notes.contains(OF_PROCS) {
             self.notes.remove(OF_NODES);

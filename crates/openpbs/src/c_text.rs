@@ -74,6 +74,7 @@ pub fn name_bytes(text: &str) -> Vec<u8> {
 /// The byte that `\xNN` at the start denotes. Only bytes above 127 are written in this form.
 fn escaped_byte(text: &[u8]) -> Option<u8> {
     let digits = text.strip_prefix(b"\\x")?.first_chunk::<2>()?;
+    // `name_text` writes small letters, so that these are characters of the name itself
     if digits.iter().any(u8::is_ascii_uppercase) {
         return None;
     }
@@ -147,6 +148,7 @@ pub fn whole_double(text: &[u8]) -> Option<f64> {
     let (negative, digits) = split_sign(trim_start(text));
     let magnitude = match digits {
         [b'0', b'x' | b'X', hex @ ..] => hexadecimal(hex)?,
+        // Rust's parser would read a second sign
         [b'+' | b'-', ..] => return None,
         _ if is_nan(digits) => f64::NAN.copysign(1.0),
         _ => std::str::from_utf8(digits).ok()?.parse().ok()?,

@@ -723,6 +723,7 @@ impl<'a> Comparison<'a> {
         mut candidates: Vec<i64>,
         lines: &[Digits<'_>],
     ) -> Option<(usize, i64)> {
+        // of equally good candidates the first one is taken: the smallest change
         candidates.sort_unstable_by_key(|seconds| (seconds.unsigned_abs(), *seconds));
         candidates.dedup();
         self.best_of(candidates, lines, Hypothesis::EligibleTime)
@@ -828,6 +829,7 @@ impl<'a> Comparison<'a> {
         if !self.uses_fairshare() || !self.queue.has_usage || !self.decayed.is_empty() {
             return;
         }
+        // of equally good candidates the first one is taken: the one of the fewest decays
         for times in (1..=MAX_MORE_DECAYS).chain((-MAX_FEWER_DECAYS..0).rev()) {
             let decayed = |usage| after_decays(&self.queue.decay, usage, times);
             let mut trees = Vec::new();
@@ -856,6 +858,7 @@ fn shares_of_entities(
     let mut changed_nodes = HashMap::new();
     for entity in queue.table.entities() {
         if let Some(node) = tree.tree().find(entity)
+            // by its name: a tree that was built again may number its nodes otherwise
             && let Some(same) = changed.find(tree.tree().name(node))
             && let Some(shares) = shares.get(same)
         {
@@ -868,7 +871,9 @@ fn shares_of_entities(
 fn after_decays(decay: &IntervalDecay, usage: f64, times: i32) -> f64 {
     match times {
         0.. => (0..times).fold(usage, |usage, _| decay.step(usage)),
+        // decay ends at this usage, so that nothing says what it was before
         _ if usage <= IntervalDecay::FLOOR => usage,
+        // the factor as it is applied, from a usage that stays far above the least one
         _ => usage / (decay.step(1e15) / 1e15).powi(-times),
     }
 }

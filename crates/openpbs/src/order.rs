@@ -451,6 +451,7 @@ impl Order<'_> {
         let comparison = self.comparison(scores, table);
         let mut rows: Vec<usize> = (0..table.len()).collect();
         merge_sort(&mut rows, &mut |left: usize, right: usize| {
+            // without fair share, whose numbers change as jobs start in the cycle
             comparison.decide_equal_shares(left, right).1
         });
         for (row, place) in rows.into_iter().zip(0..) {

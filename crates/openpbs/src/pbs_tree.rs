@@ -299,6 +299,8 @@ impl PbsTreeAssembler {
         let nodes = document.nodes.iter();
         let parents: HashSet<usize> = nodes.filter_map(|node| node.parent).collect();
         let mut ids = Vec::with_capacity(document.nodes.len());
+        // of the root and of `unknown`, the first two nodes of the builder, by whose ids both lists
+        // go
         let mut cgroups = vec![0, UNKNOWN_CGROUP];
         let mut has_children = vec![true, false];
         for (index, node) in document.nodes.iter().enumerate() {

@@ -55,6 +55,7 @@ impl FormulaSubmission {
             Err(error) => {
                 let refusal = Refusal {
                     finding: Box::new(literal_finding(&error, text)),
+                    // Python knows the names of characters
                     is_of_python: error.kind != InvalidLiteralKind::NamedCharacter,
                 };
                 (None, Err(refusal))
@@ -144,6 +145,7 @@ fn parsed(text: &str, literal: Option<&PythonStringLiteral>) -> Result<Formula, 
 
     Formula::parse(text).map_err(|error| Refusal {
         finding: Box::new(mapped(error.diagnostic(), literal)),
+        // these are limits of this crate
         is_of_python: !matches!(error.kind(), TooLong | NoStack),
     })
 }

@@ -256,6 +256,7 @@ impl Settings<'_> {
     }
 
     fn include_file(&mut self, name: &str, depth: usize) {
+        // in the name of an included file `%c` is the cluster, as far as a line above has named it
         let cluster = self.conf.value("ClusterName").unwrap_or_default();
         let name = name.trim_matches('"').replace("%c", cluster);
         self.files += 1;
@@ -293,6 +294,8 @@ impl Settings<'_> {
     fn set(&mut self, key: &str, value: &str) {
         let Some(known) = canonical_name(KEYS, key) else {
             let is_priority = key.to_ascii_lowercase().starts_with("priority");
+            // only of the keys of priorities all are listed here, so that no other one can be said
+            // to be wrong
             if is_priority && canonical_name(OTHER_KEYS, key).is_none() {
                 let key = clipped(key);
                 let fault =
@@ -540,6 +543,7 @@ fn split_settings(line: &str) -> Vec<Result<(&str, &str), &str>> {
             Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
             None => split_before(value, |c| c.is_ascii_whitespace()),
         };
+        // Slurm's parser takes an operator before the `=`
         settings.push(Ok((key.trim_end_matches(['+', '-', '*', '/']), value)));
         rest = after.trim_start();
     }
@@ -588,6 +592,7 @@ fn without_comment(line: &str) -> &str {
 fn continued(line: &str) -> Option<usize> {
     let text = line.trim_end();
     let backslashes = text.bytes().rev().take_while(|&byte| byte == b'\\').count();
+    // two of them are one escaped backslash
     (backslashes % 2 == 1).then(|| text.len() - 1)
 }
 

@@ -63,6 +63,7 @@ pub fn exchange_rates(
     };
     let mut rates = Vec::new();
     for (slot, name) in names.iter().enumerate() {
+        // the numbers of `accrue_type` are kinds, of which none is worth more than another
         if slot == waiting || **name == *"accrue_type" {
             continue;
         }

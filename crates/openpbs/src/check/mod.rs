@@ -246,6 +246,7 @@ impl Checked {
     ) -> Self {
         let text = submitted.text();
         let is_below_empty_line = submitted.is_below_empty_line();
+        // `text` is the first line alone, and an empty one would remove the formula
         let validation = validate(if is_below_empty_line { "\n" } else { text }, schema);
         let is_refused = validation.accepted == Some(false);
         if is_below_empty_line {
@@ -260,6 +261,7 @@ impl Checked {
         let mut findings = vec![first];
         findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
+        // the answers of other versions matter only where the server's version is not known
         if site.python_source.is_none() {
             findings.extend(findings_on_text(text, schema));
         }
@@ -280,6 +282,8 @@ impl Checked {
         let compiled = formula.compile(schema).ok();
         let program = compiled.as_ref();
         let compile_error = program.and_then(compile_error);
+        // what CPython does not compile is evaluated for no job, and the finding says what each job
+        // gets
         let queue = site.queue.filter(|_| compile_error.is_none());
         findings.extend(compile_error);
         let on_site = SiteFormula {
@@ -311,6 +315,7 @@ impl Checked {
         if all.any(|found| found.code == Code::ConstantValue) {
             findings.retain(|found| found.code != Code::OneValueForAll);
         }
+        // those added below have their spans in the submitted text already
         findings = submitted.in_source(findings);
         findings.extend(not_passed_on(text, &findings));
         findings.extend(submitted.lines_left_out());
@@ -388,6 +393,7 @@ fn not_passed_on(text: &str, found: &[Diagnostic]) -> Option<Diagnostic> {
     let refusal = refused_by_qmgr(text)?;
     let span = refusal.span;
     for error in found {
+        // the codes of texts and names come before those of jobs and values
         let is_about_text = error.severity == Severity::Error && error.code < Code::FailingJobs;
         if is_about_text && error.span.start < span.end && span.start < error.span.end {
             return None;

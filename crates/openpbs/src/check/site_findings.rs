@@ -76,6 +76,7 @@ impl SiteFormula<'_> {
             self.findings.extend(first_evaluation(table, queue.ranking));
         }
         self.unused_resources(table);
+        // the ties say already that the values are equal, and why
         if ties.is_none() {
             self.findings.extend(self.one_value(queue));
         }
@@ -169,6 +170,7 @@ impl SiteFormula<'_> {
         let mut value = 0.0;
         for row in queue.table.considered_rows() {
             let score = queue.ranking.score(row)?;
+            // errors have findings of their own, whatever value they count as
             if score.unrounded.is_err() || count > 0 && score.value != value {
                 return None;
             }
@@ -315,6 +317,7 @@ impl SiteFormula<'_> {
     fn useless_threshold(&self, queue: &ScoredQueue<'_>, threshold: f64) -> Option<Diagnostic> {
         let ranking = queue.ranking;
         let under = rows_under_threshold(queue.not_considered);
+        // the server keeps the threshold in a C `float`, and the scheduler reads what it prints
         let bound = amounts::printed(amounts::server_float(threshold));
         let (rows, passes) = match (ranking.order(), under.as_slice()) {
             ([], under) => (under, false),
@@ -357,12 +360,14 @@ impl SiteFormula<'_> {
         let mut first_tied = None;
         for group in values.chunk_by(|left, right| left.rounded == right.rounded) {
             let one = &group[0];
+            // jobs of equal values would tie in any precision
             if let Some(other) = group.iter().find(|job| job.unrounded != one.unrounded) {
                 all_tied += group.len();
                 first_tied.get_or_insert((group.len(), one, other));
             }
         }
         let (tied, one, other) = first_tied?;
+        // the highest values come first, so that an infinite group is the first one
         let (count, why, help) = if one.rounded.is_infinite() {
             (
                 tied,

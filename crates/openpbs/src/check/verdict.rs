@@ -49,6 +49,7 @@ impl Verdict {
         findings: &[Diagnostic],
         ranking: Option<&Ranking>,
     ) -> Self {
+        // nothing of the rest can happen with a formula that the server does not take
         if is_refused {
             return Self::Refused;
         }

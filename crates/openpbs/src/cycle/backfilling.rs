@@ -194,6 +194,7 @@ impl Reservations {
         let mut ends = machine.ends.iter().peekable();
         let mut reserved = self.events.iter().peekable();
         std::iter::from_fn(move || match (ends.peek(), reserved.peek()) {
+            // at one time ends come before starts (section 3)
             (Some(end), Some(event)) if event.time < end.time => reserved.next(),
             (Some(_), _) => ends.next(),
             (None, _) => reserved.next(),
@@ -206,6 +207,7 @@ impl Reservations {
 fn window_end(begin: i64, window: i64) -> i64 {
     match window {
         0 => begin,
+        // to the next multiple in Unix time, which is in the window (section 4)
         _ => (begin.div_euclid(window) + 1).saturating_mul(window),
     }
 }

@@ -168,6 +168,7 @@ impl Limits {
         let mut exceeded = Vec::new();
         for (limit, used) in self.limits.iter().zip(&self.running.0) {
             if limit.is_soft
+                // more than the limit, and not as much, makes a difference (SPEC2.md, b1)
                 && limit.left(used, job).is_some_and(|left| left < 0)
                 && limit.counted(job) > 0
             {
@@ -194,6 +195,7 @@ impl Limits {
         let has_server = limits
             .any(|limit| !limit.is_soft && limit.is_of_running_jobs() && limit.queue.is_none());
         for (limit, counts) in self.limits.iter().zip(&mut totals.0) {
+            // `update_total_counts` of the scheduler has an `else` between the two
             if !has_server || limit.queue.is_none() {
                 add(limit, counts, job, 1);
             }

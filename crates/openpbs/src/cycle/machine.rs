@@ -303,6 +303,7 @@ impl Machine {
             return lacking;
         }
         let mut left = available.to_vec();
+        // without the `place`, to tell a lack of room from an arrangement that cannot be had
         if let Err(chunk) = self.place_chunks(&mut left, request, Arrangement::Free, &|_| true) {
             return Some(self.shortage_of_chunk(&left, chunk, &request.chunks[chunk]));
         }
@@ -363,6 +364,7 @@ impl Machine {
     fn available_in(&self, available: &[i64], pools: &[u32], amount: usize) -> i64 {
         let mut sum: i64 = 0;
         for &pool in pools {
+            // where running jobs hold more than a pool has, nothing is missing in the others
             sum = sum.saturating_add(self.of_pool(available, pool)[amount].max(0));
         }
         sum
@@ -371,6 +373,7 @@ impl Machine {
     /// Places a job where this much is available: each chunk on the first host, in the order of the
     /// pools, that has room.
     pub(super) fn place(&self, available: &[i64], request: &Request) -> Option<Placement> {
+        // for one chunk in one pool nothing has to be copied
         if self.are_pools_hosts
             && let [chunk] = &*request.chunks
             && chunk.count == 1
@@ -520,6 +523,8 @@ impl Machine {
                         && let Some(mut placed) =
                             self.place_chunk(available, pools, &chunk.amounts, &mut passed_over)
                     {
+                        // a chunk may be asked for millions of times, so that all that fit in a
+                        // place are placed at once
                         let mut copies = if is_single { 1 } else { count };
                         for part in &placed {
                             let available = self.of_pool(available, part.pool);
@@ -783,6 +788,7 @@ fn range(amounts: usize, pool: u32) -> std::ops::Range<usize> {
 
 fn has_room(available: &[i64], amounts: &[i64]) -> bool {
     let mut pairs = available.iter().zip(amounts);
+    // what is free may be below 0, which is no matter to a job that asks for none of it
     pairs.all(|(available, amount)| amount <= available || *amount == 0)
 }
 

@@ -133,10 +133,12 @@ fn parse_line(
         daemon_line,
         fault,
         is_repeated: false,
+        // of these faults the daemon prints two, beside the number of the line
         printed: Vec::new(),
     };
     let mut fields: Vec<&[u8]> = Vec::new();
     for field in chunk.text.split(|byte| matches!(byte, b' ' | b'\t')) {
+        // the daemon calls `strtok` four times, so that it ignores what follows
         if !field.is_empty() && fields.len() < 4 {
             fields.push(field);
         }
@@ -169,6 +171,7 @@ fn parse_line(
     };
     let given = whole_long(shares).ok_or_else(|| rejected(not_whole("shares", shares)))?;
     let cgroup = whole_int(cgroup).ok_or_else(|| rejected(not_whole("cgroup", cgroup)))?;
+    // the daemon stores the `long` of `strtol` in an `int`
     Ok((entity(&name, cgroup, parent, given as i32), given))
 }
 
@@ -309,6 +312,7 @@ fn parse_record(record: &[u8], offset: usize, size: usize) -> Result<UsageRecord
     let field = &record[..if size == RECORD_V2 { NAME_V2 } else { size }];
     let name = c_string(field);
     let entity = name_text(name);
+    // `is_valid_pbs_name` refuses a name without a NUL
     if name.len() == field.len() || !name.iter().all(|&byte| is_name_byte(byte)) {
         let fault = format!("byte {offset}: `{entity}` is not a name, the record is ignored");
         return Err(fault.into());

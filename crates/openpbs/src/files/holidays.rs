@@ -147,6 +147,7 @@ impl Holidays {
 
 /// When it is prime time on a day, by the beginnings of prime time and of the time outside it.
 fn day(prime: &str, non_prime: &str) -> Option<Day> {
+    // in the order of the scheduler's questions; with `none` twice it assumes prime time all day
     Some(match (second(prime)?, second(non_prime)?) {
         (ALL, _) | (_, NEVER) => Day::PRIME,
         (_, ALL) | (NEVER, _) => Day::NON_PRIME,

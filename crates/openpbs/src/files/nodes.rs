@@ -175,6 +175,7 @@ impl Node {
     pub fn matches(&self, resource: &str, asked: &str, kind: Option<InputType>) -> bool {
         let value = self.values.get(resource);
         match (resource, boolean(asked)) {
+            // as the scheduler compares hosts (`CMP_CASELESS`)
             ("host", _) => self.host.eq_ignore_ascii_case(asked),
             ("vnode", _) => *self.name == *asked,
             (_, Some(asked)) if kind != Some(InputType::Text) => {

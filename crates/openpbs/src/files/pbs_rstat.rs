@@ -74,6 +74,7 @@ fn reservation(object: &Object<'_>, state: &str) -> Result<ListedReservation, St
     let place = attributes.find(|attribute| attribute.full_name() == "Resource_List.place");
     let place = place.and_then(|place| place.value.text());
     let mut words = place.unwrap_or_default().split(':');
+    // the server names the queue of a reservation after it
     let own_queue = object.name.split('.').next();
     Ok(ListedReservation {
         id: Box::from(&*object.name),

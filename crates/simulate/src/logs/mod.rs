@@ -93,6 +93,7 @@ pub fn read_workload(
         if reader.is_none() && !text.is_empty() && !text.starts_with([';', '#']) {
             reader = Reader::detect(line);
             if reader.is_none() {
+                // faults only if a later line shows a format; else the file is refused as a whole
                 unknown.push(number);
                 if unknown.len() == MAX_UNKNOWN {
                     break;

@@ -21,6 +21,7 @@ use crate::workload::builder::{Extent, LoggedAmount, LoggedJob, MAX_RUN_SUBJOBS,
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct NativeJob {
+    // values of any type, so that the fault of a line names the key that is wrong
     id: Value,
     entity: Value,
     group: Value,
@@ -42,6 +43,7 @@ type Amounts = BTreeMap<String, Value>;
 
 /// Whether a line is in this format.
 pub fn is_native(line: &str) -> bool {
+    // every key has a default, so that any object can be read as a job
     serde_json::from_str::<NativeJob>(line).is_ok_and(|job| !job.submit.is_null())
 }
 
@@ -82,6 +84,7 @@ pub fn read_native_line(line: &str, builder: &mut WorkloadBuilder) -> Result<(),
     let walltime = read(walltime, kind, |requested| {
         let requested = match requested {
             Value::String(text) => seconds(text)?,
+            // rounded up, as the requested time of SWF is
             _ => libm::ceil(requested.as_f64()?) as i64,
         };
         (requested > 0).then_some(requested)

@@ -223,6 +223,7 @@ impl SacctColumns {
 
     /// Adds the job of a line.
     pub fn read_line(&self, line: &str, builder: &mut WorkloadBuilder) -> Result<(), Fault> {
+        // the line end alone, because the separator may be a tab and the last fields may be empty
         let line = line.trim_end_matches(['\r', '\n']);
         if line.is_empty() {
             return Ok(());

@@ -194,6 +194,7 @@ pub fn read_header_line(line: &str, builder: &mut WorkloadBuilder) -> bool {
 
 /// A number without an exponent.
 fn decimal(field: &str) -> Option<f64> {
+    // Rust's parser would take `inf` and `nan` too
     if field.contains(|c: char| !c.is_ascii_digit() && !"+-.".contains(c)) {
         return None;
     }

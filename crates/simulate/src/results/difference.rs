@@ -567,6 +567,7 @@ impl Weighted {
 }
 
 /// A bisection ends after so many steps.
+// more than the 53 bits of a double
 const BISECTIONS: usize = 64;
 
 /// The probability that `t` is at least so far from 0, on either side. Below 1e-12 it is a rounding

@@ -76,6 +76,7 @@ fn first_compared(runs: [&JudgedRun<'_>; 2]) -> Option<i64> {
 fn of_jobs(statistic: Statistic, paired: &[PairedValue]) -> Option<MeanChange> {
     let sides = sides_without(None, statistic, paired)?;
     let mut blocks: Vec<i64> = paired.iter().map(|paired| paired.block).collect();
+    // the jobs are in the order of their submission, so that those of a block follow each other
     blocks.dedup();
     let mut without = Vec::new();
     for block in blocks.into_iter().map(Some) {
@@ -195,6 +196,7 @@ fn by_block(
     [begin, length]: [i64; 2],
     count: usize,
 ) -> Option<Vec<f64>> {
+    // the end of the last block counts as the beginning of one more, which is cut off below
     let mut shares = TimeShares::new(begin, length, count + 1);
     let within = |time: i64| time.clamp(begin, begin + length * count as i64);
     for (index, job) in workload.jobs().iter().enumerate() {

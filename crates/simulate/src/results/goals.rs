@@ -509,6 +509,7 @@ impl Goal {
             Some(number)
         };
         let state = match (value, limit) {
+            // first, because a measure of no jobs has no value to compare
             _ if jobs == 0 => GoalState::NoJobs,
             (_, None) => GoalState::NoOldSide,
             // jobs that never start meet no limit, not even a multiple of what the old formula does

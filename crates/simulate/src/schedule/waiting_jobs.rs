@@ -250,6 +250,7 @@ impl<'p> WaitingJobs<'p> {
 
     /// Whether a job is considered: it neither runs, nor is it under the threshold.
     fn is_considered(&self, row: &Row) -> bool {
+        // without a threshold no job is under it: `None` is less than any value
         let is_under = Some(row.value) <= self.rules.threshold;
         !row.is_running && !is_under
     }
@@ -259,6 +260,7 @@ impl<'p> WaitingJobs<'p> {
         for row in &mut self.rows[first..self.evaluated] {
             let queue = self.workload.jobs()[row.job as usize].queue;
             let (_, place) = self.order.queues.chosen_place(queue as usize);
+            // 64 bits for the value, between 32 for the queue and 32 for the place among equal jobs
             row.key = Key::from(place) << 96
                 | Key::from(double_key(row.value)) << 32
                 | Key::from(at(&self.order.ties, row.job, row.job));

@@ -365,6 +365,7 @@ impl WorkloadBuilder {
             }
         }
         let rules = &self.given.rules;
+        // chunks are what a job asks for, and not the whole nodes that it was given
         let takes_chunks =
             self.given.takes_chunks && rules.processors_of == ProcessorsOf::Requested;
         let may_overrun = rules.overrun == Overrun::Keep;
@@ -388,6 +389,8 @@ impl WorkloadBuilder {
         if self.read.jobs.len() >= MAX_JOBS {
             return Err("the workload has too many jobs".into());
         }
+        // all are read before one is kept, since a job that is left out must not leave some of its
+        // own
         let mut amounts = Vec::with_capacity(self.read.inputs.len());
         for input in &self.read.inputs {
             amounts.push(self.amount(input, job)?);
@@ -472,6 +475,7 @@ impl WorkloadBuilder {
         let names = names.names;
         read.complete(&mentions);
         let walltimes = &given.default_walltimes;
+        // before the jobs are sorted, because the requested time is one of the keys
         for job in &mut read.jobs {
             if job.walltime == UNKNOWN {
                 let queue_default = walltimes.get(&*names[job.queue as usize]);
@@ -730,6 +734,7 @@ const HARDLY_ANY: f64 = 0.1;
 /// 10,000 logs.
 const FEW: f64 = 0.5;
 
+// `ln(10,000)`, as the sum has an exponential distribution with a mean of 1
 const GREATEST_HAZARD: f64 = 9.21;
 
 /// From when on the log of these jobs, which are in the order of their submission, is complete;

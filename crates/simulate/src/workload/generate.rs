@@ -102,6 +102,7 @@ impl Gamma {
     /// 2000.
     fn draw(self, random: &mut Random) -> f64 {
         let d = self.shape - 1.0 / 3.0;
+        // `libm` and not the platform's functions, so that a seed gives the same jobs everywhere
         let c = 1.0 / libm::sqrt(9.0 * d);
         loop {
             let normal = random.normal();
@@ -133,6 +134,7 @@ impl Random {
 
     /// A number between 0 and 1, neither of them.
     pub fn uniform(&mut self) -> f64 {
+        // in the middle of a step, because 0 has no logarithm
         ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
