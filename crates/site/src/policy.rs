@@ -219,6 +219,7 @@ impl PolicySelection {
     /// The settings of a policy that are in force.
     pub fn settings(&self, name: PolicyName, config: &SchedConfig) -> PolicySettings {
         let is_pbs = name == PolicyName::Pbs;
+        // under fair tree the factor has no effect
         let is_dampened = matches!(name, PolicyName::Classic | PolicyName::DepthOblivious);
         PolicySettings {
             dampening_factor: is_dampened.then_some(self.conf.dampening_factor),

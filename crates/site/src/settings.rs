@@ -138,6 +138,7 @@ impl Site {
     /// gives something more than once, and the rules are strict.
     pub(crate) fn read_documents(&mut self, files: &SiteFiles) -> Result<(), SiteError> {
         self.partition.clone_from(&files.partition);
+        // first, so that a document with another type overrides it (`check_declared`)
         for (name, kind) in &files.declared {
             self.schema.add_listed(name, *kind);
         }
@@ -147,6 +148,7 @@ impl Site {
             documents.push(SiteDocument::new(source, *kind, text));
         }
         self.add_all(files, &documents)?;
+        // after all documents, as a declared type precedes the one that an amount suggests
         self.queues.add_seen_to(&mut self.schema);
         self.check_declared(files);
         // before names of formulas are resolved

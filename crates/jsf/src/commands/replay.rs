@@ -194,6 +194,7 @@ const MAX_CAUSES: usize = 5;
 /// A row for each difference: first those that nothing explains.
 fn differences(replay: &Replay) -> Section<'_> {
     let mut shown = Vec::from_iter(&replay.different);
+    // stable, so that either kind stays in the order of the log
     shown.sort_by_key(|different| !different.explanations.is_empty());
     shown.truncate(MAX_SHOWN);
     let columns = [

@@ -37,6 +37,7 @@ impl Site {
         }
         CycleRules {
             strict_ordering: self.config.strict_ordering.prime,
+            // of the server, which promises one start if it does not set the depth (SPEC.md, 4)
             backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
             queue_depths,
             window: self.server.backfill_fuzzy().into(),

@@ -73,6 +73,7 @@ impl<'t> Decisions<'t> {
                 .queued_subjobs(row)
                 .is_some_and(|indices| indices.is_empty())
             {
+                // as recorded, an array without a waiting subjob is not eligible
                 self.eligible[row] = Some(false);
             } else {
                 rows.push(row);
@@ -203,6 +204,7 @@ impl<'t> Decisions<'t> {
                     let id = self.id_of_job_preempted_for(job);
                     self.started.push((job, id));
                     self.begun[job as usize] += 1;
+                    // as recorded, what gave way may start again in the same cycle
                     if self.preempted.iter().any(|one| one.row == job as usize) {
                         self.eligible[job as usize] = None;
                     }
@@ -219,6 +221,7 @@ impl<'t> Decisions<'t> {
                 }
                 CycleEvent::GivesWay(job, method) => {
                     let row = job as usize;
+                    // as recorded, it is eligible from then on
                     self.eligible[row] = Some(true);
                     self.preempted.push(PreemptedJob {
                         id: self.table.id(row).to_owned(),

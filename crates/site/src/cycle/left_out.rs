@@ -242,6 +242,7 @@ impl CycleMachine<'_> {
         for one in preempted {
             by_checkpoint += usize::from(tries_checkpoint(order, one.method));
         }
+        // `add_preemption` notes the suspended jobs among the preempted ones too
         let requeued = before.preempted.len() - before.suspended.len();
         let mut suspended = 0;
         for row in waiting {
@@ -254,6 +255,7 @@ impl CycleMachine<'_> {
             ),
             (
                 "the second in which jobs were suspended, which orders them".to_owned(),
+                // a single one has none to be ordered against
                 if suspended > 1 { suspended } else { 0 },
             ),
             (

@@ -274,6 +274,7 @@ impl Site {
         warnings.extend(uncertain_clock(&cycle, request, self));
         age(&mut read.jobs.table, &cycle, at);
         let has_formula = request.formula.is_some();
+        // the scheduler compares only the value of a formula with it (SPEC.md, 1)
         let threshold = if has_formula { self.threshold() } else { None };
         let mut ranked = self.rank_assuming(read, &SharesRequest::default(), threshold)?;
         let table = &ranked.table;

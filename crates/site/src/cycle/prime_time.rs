@@ -194,6 +194,7 @@ impl Site {
             return Ok((Times::default(), left_out));
         }
         let config = &self.config;
+        // the machine of a simulation is made once, with the keys of prime time
         if config.node_sort_key.prime != config.node_sort_key.non_prime {
             left_out.push(all("node_sort_key outside prime time"));
         }

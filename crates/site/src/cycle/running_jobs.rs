@@ -400,6 +400,7 @@ impl CycleMachine<'_> {
             released,
         };
         state.suspended.insert(row, suspended);
+        // no document says when, so that all are equal (`left_out_of_preemption`)
         state.preempted.insert(row, i64::MIN);
     }
 

@@ -91,6 +91,7 @@ impl FoundFiles {
     pub fn into_site_files(mut self) -> SiteFiles {
         self.warn_of_unused_jobs();
         // that of the default scheduler comes first; none if the site is such a folder itself
+        // of these names `sched_priv` is the first in the alphabet
         let folders = self.scheduler_folders();
         let in_default = match folders.first() {
             Some(name) => format!("{name}/"),
@@ -240,6 +241,7 @@ fn recognise_slurm_files(found: &mut FoundFiles, folder: &Path) -> io::Result<()
     names.sort_by_key(|name| (!name.ends_with(".json"), name.clone()));
     for name in names {
         let source = FileSource::from(folder.join(name));
+        // unlike in `add`, no name says that the site has lost something
         let Ok(OpenedFile { kind, .. }) = source.opened() else {
             continue;
         };

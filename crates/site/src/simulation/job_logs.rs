@@ -56,8 +56,11 @@ impl Site {
             queue_priorities: queue_priorities.collect(),
             default_walltimes: self.default_walltimes(&queues),
             slurm: self.logged_priority(formulas),
+            // without these files only differences of times count
             takes_clock: self.files.has(Role::Holidays) || self.files.has(Role::DedicatedTime),
+            // without nodes no chunk is placed
             takes_chunks: self.files.has(Role::Nodes),
+            // a tree of Slurm has a node for each account of a user
             by_association: self.slurm.is_some()
                 && self.tree.as_ref().is_some_and(SiteTree::is_of_slurm),
             rules,
@@ -97,6 +100,7 @@ impl Site {
         let mut defaults = BTreeMap::new();
         for queue in [""].into_iter().chain(queues.iter().map(AsRef::as_ref)) {
             if let Some(default) = self.queues.default_amount(queue, "walltime")
+                // as in a log, 0 is no requested time
                 && let Some(walltime @ 1..) = seconds(default)
             {
                 defaults.insert(queue.to_owned(), walltime);
@@ -119,6 +123,7 @@ fn read_logs(sources: &[FileSource], mut builder: WorkloadBuilder) -> Result<Wor
         for entry in folder.read_dir().map_err(SiteError::reading(folder))? {
             entries.push(entry.map_err(SiteError::reading(folder))?.path());
         }
+        // `read_dir` has no order, and of equal faults the first is named
         entries.sort_unstable();
         if !entries.iter().any(|entry| entry.is_file()) {
             return Err(SiteError::content(format!(

@@ -216,7 +216,9 @@ impl<'a> ExplainAnswer<'a> {
         if let Some(described) = &described {
             rows.push(site.add_described(&mut read.jobs, read.program.as_ref(), described)?);
         }
+        // with the described job, which may change the shares and the ranks of the others
         let queue = rank_jobs(site, &given, read, warnings)?;
+        // after the ranking, because the jobs of entities are explained in its order
         if !entities.is_empty() {
             let filter = JobFilter {
                 jobs: &jobs.job,

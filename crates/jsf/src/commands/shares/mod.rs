@@ -383,6 +383,7 @@ impl Answer for SharesAnswer {
 /// One document, or a list of them under `policies`.
 impl Serialize for SharesAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // in JSON each node has its path itself
         let views = self.views(false);
         match &views[..] {
             [only] => self.numbers(only).serialize(serializer),
