@@ -292,6 +292,7 @@ impl SlurmQueue {
                 "mem" => tres.push(format!("mem={}K", kilobytes(value).ok_or(wrong)?)),
                 "walltime" => {
                     let seconds = parse_duration(value)?;
+                    // sbatch(1): seconds are rounded up to the next minute
                     let minutes = u32::try_from(seconds.div_ceil(60)).or(Err(wrong))?;
                     job.time_limit = TimeLimit::Minutes(minutes);
                 }

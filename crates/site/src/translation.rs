@@ -743,6 +743,7 @@ impl Translator<'_> {
             self.translation.add("size_factor", Err(why.to_owned()));
             return "0".to_owned();
         };
+        // as slurmctld computes it (tests/golden/slurm-priority/SPEC.md, Job size)
         let by_time = format!("max(nodect*{cpus}/{nodes}, ncpus)/(walltime/60)/{cpus}");
         match (self.settings.relative_to_time, self.settings.favor_small) {
             (false, false) => format!("(nodect/{nodes} + ncpus/{cpus})/2"),

@@ -97,6 +97,7 @@ impl Site {
         ]
         .concat();
         if self.tree.is_none() || new.tree.is_none() {
+            // without a tree, the shares that the jobs bring along say how fair a ranking is
             names.push("fairshare_perc");
         }
         // both formulas are meant for one server, which knows the names of both
@@ -186,6 +187,7 @@ impl Site {
         let ordered = self.score_and_order(&program, &queue.table, tree, threshold);
         queue.rules = self.rules(&program, &queue.table, tree);
         queue.program = program;
+        // it was compiled from the program before
         queue.aging = OnceLock::new();
         queue.ranking = ordered.ranking;
         queue.not_considered = ordered.not_considered;

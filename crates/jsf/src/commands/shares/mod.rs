@@ -131,6 +131,7 @@ impl Args for AssumedUsage {
 }
 
 fn parse_charge(text: &str) -> Result<UsageChange, String> {
+    // from the right, as a name may contain a `=` and an amount cannot
     let (name, amount) = text.rsplit_once('=').ok_or("expected NAME=AMOUNT")?;
     match amount.parse::<f64>() {
         Ok(number) if number.is_finite() && number >= 0.0 => Ok(UsageChange::Charge {
