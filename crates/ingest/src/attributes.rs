@@ -84,6 +84,7 @@ impl<'d> ParsedJob<'d> {
     /// reported.
     pub fn set(&mut self, key: JobKey, name: &str, mut value: JsonScalar<'d>) {
         match key {
+            // an amount that is given again is reported where its column is filled
             JobKey::Resource(resource) => {
                 return push_entry(&mut self.resources, resource, value);
             }
@@ -421,6 +422,7 @@ impl KnownName {
     pub fn new(name: &str, columns: &[RequestedColumn<'_>], options: &ReadOptions<'_>) -> Self {
         let declared = options.schema.input_type(name);
         let special = SpecialInput::from_name(name);
+        // a resource with the name of an input is hidden by it, so that no formula reads it
         let is_skipped = special.is_some() || declared.is_some_and(|kind| !kind.is_numeric());
         let mut own_column = None;
         let mut input_columns = Vec::new();

@@ -268,6 +268,7 @@ pub fn read_json(
     if !is_read {
         return Err(match json_error(text) {
             Some(error) => {
+                // the error says how many jobs come before the fault
                 document.builder.append(&mut jobs, 0);
                 ReadErrorKind::json(text, &error, document.builder.jobs_read())
             }

@@ -252,6 +252,7 @@ impl<'a> JobConverter<'a> {
         if let Some(problem) = wrong_special.or(wrong_input) {
             return self.skip(job, problem);
         }
+        // of a job that is over nothing is evaluated, so that its amounts do not matter
         let exclusion = if state.is_over() {
             Some(Exclusion::Over(state))
         } else {
@@ -372,6 +373,7 @@ impl JobConverter<'_> {
             let RequestedColumn { name, special } = self.columns[index];
             let Some(special) = special else { continue };
             if let (SpecialInput::QueuePriority, Some(&priority)) = (special, queue_priority) {
+                // a priority that the job itself has replaces it below
                 self.set(index, InputPrecedence::Queue, Value::Int(priority));
             }
             let Some(scalar) = job.get(JobKey::Special(special)) else {

@@ -694,6 +694,7 @@ impl<'a> Comparison<'a> {
         self.queue.program.slot(ELIGIBLE_TIME)?;
         let mut counted = different[..different.len().min(SAMPLE)].to_vec();
         let mut found = None;
+        // a moment that explained a cycle explains the others by their times, without a search
         if let (Some(time), Some(same)) = (time, self.same_moment) {
             found = self.best_shift(vec![time.saturating_sub(same)], &counted);
         }

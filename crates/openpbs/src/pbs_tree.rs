@@ -247,6 +247,7 @@ impl PbsTree {
             if let Some(usage) = node.usage
                 && has_children[id.index()]
             {
+                // after the records, each of which replaces the usage of its node
                 tree.add_usage(id, usage);
             }
         }
@@ -305,6 +306,7 @@ impl PbsTreeAssembler {
         let mut has_children = vec![true, false];
         for (index, node) in document.nodes.iter().enumerate() {
             let is_parent = parents.contains(&index);
+            // the group `unknown` of a `resource_group`, which the builder has already
             if node.parent.is_none()
                 && node.name == UNKNOWN_GROUP
                 && node.cgroup == Some(UNKNOWN_CGROUP)

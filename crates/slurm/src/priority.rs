@@ -157,6 +157,7 @@ impl PrioritySettings {
         if has_direct {
             sum.push("direct_priority".to_owned());
         }
+        // Slurm truncates the bounded sum, which is at least 1, so that this is its floor
         format!("min(4294967295, max(1, floor({})))", sum.join(" + "))
     }
 

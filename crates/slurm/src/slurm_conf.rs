@@ -379,6 +379,7 @@ impl Settings<'_> {
         }
         let reset = self.conf.value("PriorityUsageResetPeriod");
         if self.conf.decay_half_life == 0
+            // usage is not reset by default
             && reset.is_none_or(|period| period.eq_ignore_ascii_case("none"))
             && let Some((_, at)) = self.conf.values.get("PriorityDecayHalfLife")
         {

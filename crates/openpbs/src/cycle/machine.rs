@@ -416,6 +416,7 @@ impl Machine {
             return Some(self.occupied(parts.ok()?, request));
         }
         let mut hosts = self.hosts.clone();
+        // enough, because the pools of a host follow each other
         hosts.dedup();
         for host in hosts {
             let is_open = |pool: u32| self.hosts[pool as usize] == host && is_open(pool);
@@ -438,6 +439,7 @@ impl Machine {
                 let mut pools = self.pools_of_host(pool);
                 pools.all(|pool| occupation_left(pool) == Self::UNOCCUPIED)
             }
+            // a job that has the pool for itself has taken all of this amount
             Some(_) => occupation_left(pool) > 0,
         }
     }

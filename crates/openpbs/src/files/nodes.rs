@@ -155,6 +155,7 @@ impl Nodes {
 /// Whether a node cannot do without an attribute that its document has.
 fn is_needed(name: &str, resource: Option<&str>, schema: &Schema) -> bool {
     match (name, resource) {
+        // a resource that OpenPBS does not declare may be an amount that jobs wait for
         ("resources_available", Some(resource)) => schema
             .entry(resource)
             .is_none_or(|entry| entry.input_type.is_numeric()),
@@ -214,6 +215,8 @@ impl Node {
             }
             ("state", None) => {
                 self.is_usable = is_usable(value);
+                // the removed state leaves an empty one in the list, which is no state that hinders
+                // jobs
                 self.is_resv_exclusive =
                     !self.is_usable && is_usable(&value.replace("resv-exclusive", ""));
             }
@@ -317,6 +320,7 @@ fn mended(
             if value == "{" {
                 path.push(key);
             }
+            // pbsnodes may print the line ends of a value, such as those of a comment, as they are
             is_inside_string =
                 value.starts_with('"') && (value.len() == 1 || !value.ends_with('"'));
         } else if is_inside_string {

@@ -465,6 +465,7 @@ fn mean_change<'j>(
     jobs: impl IntoIterator<Item = &'j PairedJob>,
     quantity: fn(&PairedJob) -> Weighted,
 ) -> MeanChange {
+    // in a fixed order, on which the last bits of a sum depend
     let mut cells: BTreeMap<(i64, u32), Weighted> = BTreeMap::new();
     let mut count = 0;
     for job in jobs {

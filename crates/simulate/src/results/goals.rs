@@ -189,6 +189,7 @@ impl JudgedGoal {
         if value.is_infinite() {
             return Some(f64::NEG_INFINITY);
         }
+        // a limit of 0 has no fractions
         let unit = if limit == 0.0 { 1.0 } else { limit.abs() };
         let within = if self.is_most {
             limit - value
