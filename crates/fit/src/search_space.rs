@@ -123,6 +123,7 @@ pub fn value_at(constant: &TemplateConstant, place: f64) -> f64 {
     let &TemplateConstant {
         low, high, is_int, ..
     } = constant;
+    // libm's functions, so that equal seeds give equal constants on every platform
     let value = match (constant.is_log, is_int) {
         (true, _) => libm::exp(libm::log(low) + place * (libm::log(high) - libm::log(low))),
         // each integer has an equal part of the range

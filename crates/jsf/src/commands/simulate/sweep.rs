@@ -241,6 +241,7 @@ fn unfilled(text: &str) -> Option<&str> {
 fn filled(template: &str, params: &[Param], values: &[String]) -> String {
     let mut text = template.to_owned();
     for (param, value) in iter::zip(params, values) {
+        // one after the other: a value is a number, in which no other name is found
         text = text.replace(&format!("{{{}}}", param.name), value);
     }
     text
