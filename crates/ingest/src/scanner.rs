@@ -137,6 +137,7 @@ impl<'d> Scanner<'d> {
                 return None;
             }
         }
+        // no valid JSON, which is found where the value is read in the general way
         let has_leading_zero = digits > 1 && self.peek() == b'0';
         let next = self.bytes.get(self.at + digits);
         if digits == 0 || has_leading_zero || matches!(next, Some(b'.' | b'e' | b'E')) {

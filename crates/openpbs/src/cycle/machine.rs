@@ -318,6 +318,7 @@ impl Machine {
         for amount in 0..self.amounts {
             for (chunk, wanted) in request.chunks.iter().enumerate() {
                 let list = wanted.pool_list;
+                // chunks with the same list have to share its pools
                 let asked = request.total_of(Some(list), amount);
                 let available = self.available_in(available, self.pool_list(list), amount);
                 if available < asked {

@@ -109,6 +109,7 @@ impl MeanChange {
             users,
             level: LEVEL,
         };
+        // no interval is shown of fewer, and none could be computed without a degree of freedom
         let half = if blocks < MIN_BLOCKS {
             0.0
         } else {
@@ -157,6 +158,7 @@ impl MeanChange {
             return None;
         }
         let change = self.difference();
+        // also where the standard error is 0, by which the change would be divided
         if change == 0.0 {
             return Some(1.0);
         }
@@ -409,6 +411,8 @@ fn level_of_all(changes: &[MeanChange]) -> f64 {
     let mut level_of_all = LEVEL / tested;
     for (index, p_value) in p_values.into_iter().enumerate() {
         let level = LEVEL * ((index + 1) as f64 / tested);
+        // a greater p-value within its level counts, even if one before it is not (Benjamini and
+        // Hochberg)
         if p_value <= level {
             level_of_all = level;
         }
