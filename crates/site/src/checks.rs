@@ -188,6 +188,7 @@ impl Site {
         schema: &Schema,
         queue: Option<&RankedQueue>,
     ) -> Vec<ExchangeRate> {
+        // the rates are computed in Python's numbers
         if self.precision() == ScorePrecision::Decimal {
             return Vec::new();
         }

@@ -377,6 +377,7 @@ impl CycleMachine<'_> {
             let cycle_job = &mut self.jobs[row];
             cycle_job.is_over_share = tree.is_some_and(|tree| is_over_share(tree, &job.entity));
             cycle_job.targets = targets.of(job);
+            // a suspended job resumes only where it was, so that its refusal says nothing of others
             cycle_job.class = (state != JobState::Suspended).then_some(class);
         }
         for (row, job) in queued.iter().enumerate() {

@@ -238,6 +238,7 @@ impl FileSource {
             lines += 1;
             settings += usize::from(!name.is_empty() && name.trim_end().bytes().all(is_name));
         }
+        // a README may quote some settings, but most of its lines are none
         if kind == FileKind::Text && settings > 0 && 2 * settings >= lines {
             return Ok(());
         }

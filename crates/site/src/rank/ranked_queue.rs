@@ -279,6 +279,7 @@ impl Site {
     ) -> Ordered {
         let scores = score(program, table, self.precision(), self.options.on_error);
         if self.precision() == ScorePrecision::Decimal {
+            // compared exactly; the scheduler's order would compare the nearest doubles
             return order_decimals(Ranking::from_scores(scores, table), threshold);
         }
         self.order_rules(tree, threshold).order(scores, table)
