@@ -4,47 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::cycle::{CycleRules, Limit, Limits, PreemptionLevels, status};
+use jsf_openpbs::cycle::{CycleRules, CycleState, Limit, Limits, PreemptionLevels, status};
 use jsf_openpbs::files::run_limits::{LimitKind, LimitsByQueue, RunLimit};
 use jsf_openpbs::files::server::DEFAULT_BACKFILL_FUZZY;
 
 use crate::Site;
+use crate::cycle::node_pools::Pools;
 
-/// The names that limits are about, each with its index.
+/// The names that limits are about, by their indices.
 pub struct LimitedNames<'n> {
-    pub queues: &'n [Box<str>],
     pub users: &'n [Box<str>],
     pub groups: &'n [Box<str>],
     pub projects: &'n [Box<str>],
-    /// The resources that are counted, in the order of the machine's amounts.
-    pub amounts: &'n [Box<str>],
 }
 
 impl Site {
-    /// What a cycle of this site's scheduler starts. The queues are those of the jobs, by their
-    /// indices.
-    pub(crate) fn cycle_rules(&self, queues: &[Box<str>]) -> CycleRules {
-        let depths = queues.iter().map(|queue| {
-            // to `queues` the empty name of a job without a queue is the server
-            let depth = self.queues.backfill_depth(queue);
-            depth.filter(|_| !queue.is_empty())
-        });
-        let mut queue_depths: Vec<Option<u32>> = depths.collect();
-        // with a list any queue may promise a start, so that a cycle leaves out fewer jobs early
-        // (`may_reserve`)
-        if queue_depths.iter().all(Option::is_none) {
-            queue_depths.clear();
-        }
-        CycleRules {
-            strict_ordering: self.config.strict_ordering.prime,
-            // of the server, which promises one start if it does not set the depth (SPEC.md, 4)
-            backfill_depth: self.queues.backfill_depth("").unwrap_or(1),
-            queue_depths,
-            window: self.server.backfill_fuzzy().into(),
-            ..CycleRules::default()
-        }
-    }
-
     /// Whether the scheduler looks at a resource (`resources` in `sched_config`).
     pub(crate) fn is_checked(&self, resource: &str) -> bool {
         let mut checked = self.config.checked_resources.iter();
@@ -75,20 +49,6 @@ impl Site {
         limited
     }
 
-    /// The amounts of a machine, then the resources that only limits count.
-    pub(crate) fn with_limited(
-        &self,
-        mut amounts: Vec<Box<str>>,
-        queues: &[Box<str>],
-    ) -> Vec<Box<str>> {
-        for name in self.limited_resources(queues) {
-            if !amounts.contains(&name) {
-                amounts.push(name);
-            }
-        }
-        amounts
-    }
-
     /// What the jobs of a queue, or with an empty name of the server, may hold together of a
     /// resource. Without an amount there is no bound; a time is not held.
     pub(crate) fn available(&self, queue: &str, resource: &str) -> Option<i64> {
@@ -98,38 +58,57 @@ impl Site {
         }
         self.queues.available(queue, resource, kind)
     }
+}
 
-    /// The levels of jobs in preemption, and the limits of running jobs: of the server, of these
-    /// queues and of arrays, by their numbers, how many of their subjobs run at a time. Unless jobs
-    /// can have different levels, these are the default; soft limits count for them, and in a cycle
-    /// without preemption for who is eligible.
-    pub(crate) fn levels_and_limits(
-        &self,
+impl Pools<'_> {
+    /// The machine, on which nothing runs yet, for the requests that were made, with the limits of
+    /// running jobs, and what a cycle of this site's scheduler starts. Limits are those of the
+    /// server, of the queues and of arrays, by their numbers, how many of their subjobs run at a
+    /// time. Unless jobs can have different levels in preemption, these are the default; soft limits
+    /// count for them, and in a cycle without preemption for who is eligible.
+    pub fn cycle(
+        &mut self,
         names: &LimitedNames<'_>,
         of_arrays: HashMap<u32, i64>,
         is_preemptive: bool,
         is_simulated: bool,
-    ) -> (PreemptionLevels, Limits) {
-        let queues = names.queues.iter();
-        let released = self.queues.released_on_suspend().map(|listed| {
-            let mut amounts: Vec<usize> = (0..names.amounts.len()).collect();
+    ) -> (CycleState, CycleRules) {
+        let Site {
+            config,
+            server,
+            queues,
+            ..
+        } = self.site;
+        let released = queues.released_on_suspend().map(|listed| {
+            let mut amounts: Vec<usize> = (0..self.amounts.len()).collect();
             let is_listed = |name: &str| listed.split(',').any(|one| one.trim() == name);
-            amounts.retain(|amount| is_listed(&names.amounts[*amount]));
+            amounts.retain(|amount| is_listed(&self.amounts[*amount]));
             amounts
         });
+        let mut queue_priorities = Vec::new();
+        let mut queue_depths = Vec::new();
+        for queue in &self.queue_names {
+            queue_priorities.push(queues.priority(queue).unwrap_or(0));
+            // to `queues` the empty name of a job without a queue is the server
+            let depth = queues.backfill_depth(queue);
+            queue_depths.push(depth.filter(|_| !queue.is_empty()));
+        }
+        // with a list any queue may promise a start, so that a cycle leaves out fewer jobs early
+        // (`may_reserve`)
+        if queue_depths.iter().all(Option::is_none) {
+            queue_depths.clear();
+        }
         let mut levels = PreemptionLevels {
             is_preemptive,
-            levels: PreemptionLevels::read_levels(self.server.preempt_prio()),
-            express_priority: self.config.preempt_queue_prio.into(),
-            queue_priorities: queues
-                .map(|queue| self.queues.priority(queue).unwrap_or(0))
-                .collect(),
-            methods: PreemptionLevels::read_order(self.server.preempt_order()),
-            enforces_resumption: self.server.is_true("sched_preempt_enforce_resumption"),
+            levels: PreemptionLevels::read_levels(server.preempt_prio()),
+            express_priority: config.preempt_queue_prio.into(),
+            queue_priorities,
+            methods: PreemptionLevels::read_order(server.preempt_order()),
+            enforces_resumption: server.is_true("sched_preempt_enforce_resumption"),
             released,
             knows_ends: false,
         };
-        let mut limits = limits_of_jobs(names, &self.queues.limits.soft);
+        let mut limits = self.limits_of_jobs(names, &queues.limits.soft);
         for limit in &mut limits {
             limit.is_soft = true;
         }
@@ -138,15 +117,15 @@ impl Site {
         let mut priorities = levels.queue_priorities.iter();
         let has_levels = has_soft_limits
             || priorities.any(|priority| *priority >= levels.express_priority)
-            || self.config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
-        if !(levels.is_preemptive && has_levels || has_soft_limits && !is_simulated) {
+            || config.fair_share.prime && levels.has_level_of(status::FAIRSHARE);
+        if !(is_preemptive && has_levels || has_soft_limits && !is_simulated) {
             levels = PreemptionLevels::default();
             limits.clear();
         }
-        limits.extend(limits_of_jobs(names, &self.queues.limits.hard));
-        for (name, queue) in owners(names) {
-            for (amount, resource) in names.amounts.iter().enumerate() {
-                let generic = self.available(name, resource);
+        limits.extend(self.limits_of_jobs(names, &queues.limits.hard));
+        for (name, queue) in self.owners() {
+            for (amount, resource) in self.amounts.iter().enumerate() {
+                let generic = self.site.available(name, resource);
                 if generic.is_some() {
                     let limit = Limit::new(queue, LimitKind::Available, Some(amount));
                     limits.push(Limit { generic, ..limit });
@@ -158,63 +137,79 @@ impl Site {
             of_subjobs.named = of_arrays;
             limits.push(of_subjobs);
         }
-        (levels, Limits::new(limits))
+        let state = CycleState {
+            machine: self.machine(),
+            limits: Limits::new(limits),
+            ..CycleState::default()
+        };
+        let rules = CycleRules {
+            strict_ordering: config.strict_ordering.prime,
+            // of the server, which promises one start if it does not set the depth (SPEC.md, 4)
+            backfill_depth: queues.backfill_depth("").unwrap_or(1),
+            queue_depths,
+            window: server.backfill_fuzzy().into(),
+            levels,
+            ..CycleRules::default()
+        };
+        (state, rules)
     }
-}
 
-/// The limits of the jobs of the server and of the queues. An amount that is not counted has no
-/// limit.
-fn limits_of_jobs(
-    names: &LimitedNames<'_>,
-    by_queue: &BTreeMap<Box<str>, BTreeMap<RunLimit, i64>>,
-) -> Vec<Limit> {
-    let mut limits: Vec<Limit> = Vec::new();
-    for (name, queue) in owners(names) {
-        for (entry, &most) in by_queue.get(name).into_iter().flatten() {
-            let (kind, resource) = (entry.kind, entry.resource.as_ref());
-            let amount = resource.map(|name| names.amounts.iter().position(|one| one == name));
-            if amount == Some(None) {
-                continue;
-            }
-            let amount = amount.flatten();
-            // the entries of one limit follow each other
-            let last = limits
-                .last()
-                .map(|last| (last.queue, last.kind, last.amount));
-            if last != Some((queue, kind, amount)) {
-                limits.push(Limit::new(queue, kind, amount));
-            }
-            let Some(limit) = limits.last_mut() else {
-                continue;
-            };
-            let subjects = match kind {
-                LimitKind::Group => names.groups,
-                LimitKind::Project => names.projects,
-                _ => names.users,
-            };
-            match &entry.name {
-                None => limit.generic = Some(most),
-                Some(name) => {
-                    // a limit of somebody without jobs here cannot matter
-                    if let Some(index) = subjects.iter().position(|other| other == name) {
-                        limit.named.insert(index as u32, most);
+    /// The limits of the jobs of the server and of the queues. An amount that is not counted has no
+    /// limit.
+    fn limits_of_jobs(
+        &self,
+        names: &LimitedNames<'_>,
+        by_queue: &BTreeMap<Box<str>, BTreeMap<RunLimit, i64>>,
+    ) -> Vec<Limit> {
+        let mut limits: Vec<Limit> = Vec::new();
+        for (name, queue) in self.owners() {
+            for (entry, &most) in by_queue.get(name).into_iter().flatten() {
+                let (kind, mut amount) = (entry.kind, None);
+                if let Some(resource) = &entry.resource {
+                    amount = self.amounts.iter().position(|one| one == resource);
+                    if amount.is_none() {
+                        continue;
+                    }
+                }
+                // the entries of one limit follow each other
+                let last = limits
+                    .last()
+                    .map(|last| (last.queue, last.kind, last.amount));
+                if last != Some((queue, kind, amount)) {
+                    limits.push(Limit::new(queue, kind, amount));
+                }
+                let Some(limit) = limits.last_mut() else {
+                    continue;
+                };
+                let subjects = match kind {
+                    LimitKind::Group => names.groups,
+                    LimitKind::Project => names.projects,
+                    _ => names.users,
+                };
+                match &entry.name {
+                    None => limit.generic = Some(most),
+                    Some(name) => {
+                        // a limit of somebody without jobs here cannot matter
+                        if let Some(index) = subjects.iter().position(|other| other == name) {
+                            limit.named.insert(index as u32, most);
+                        }
                     }
                 }
             }
         }
+        limits
     }
-    limits
-}
 
-/// The server and the queues, with the names by which their limits are found.
-fn owners<'n>(names: &LimitedNames<'n>) -> Vec<(&'n str, Option<u32>)> {
-    let mut owners = vec![("", None)];
-    for (queue, index) in names.queues.iter().zip(0..) {
-        if !queue.is_empty() {
-            owners.push((&**queue, Some(index)));
+    /// The server and the queues, with the names by which their limits are found.
+    fn owners(&self) -> Vec<(&str, Option<u32>)> {
+        let mut owners = vec![("", None)];
+        for (queue, index) in self.queue_names.iter().zip(0..) {
+            if !queue.is_empty() {
+                owners.push((&**queue, Some(index)));
+            }
         }
+        owners
     }
-    owners
 }
 
 /// What a cycle starts by these rules, in words.

@@ -101,9 +101,9 @@ pub struct EstimatedStart {
 }
 
 impl EstimatedStart {
-    fn new(id: String, row: usize, starts: usize) -> Self {
+    fn new(id: &str, row: usize, starts: usize) -> Self {
         Self {
-            id,
+            id: id.to_owned(),
             start: None,
             row,
             starts,
@@ -218,7 +218,13 @@ impl Site {
         if cycle.timestamp.is_none() {
             cycle.timestamp = self.files.jobs_taken_at();
         }
-        let at = moment(request.at, cycle)?;
+        let at = match request.at {
+            Some(time) => cycle.clock.utc(time),
+            None => cycle.timestamp.ok_or_else(|| {
+                let unknown = "the document of jobs does not say when it was written: ";
+                SiteError::missing(unknown, Need::Moment)
+            })?,
+        };
         let times = self.times(&cycle.clock, at, MAX_CHANGES, &mut jobs.warnings)?;
         let other_settings = self.config.in_non_prime_time();
         match other_settings.filter(|_| !times.is_prime_at(at)) {
@@ -343,17 +349,6 @@ impl Site {
     }
 }
 
-/// The moment of the cycle.
-fn moment(asked: Option<Time>, cycle: &CycleJobs) -> Result<i64, SiteError> {
-    if let Some(time) = asked {
-        return Ok(cycle.clock.utc(time));
-    }
-    cycle.timestamp.ok_or_else(|| {
-        let unknown = "the document of jobs does not say when it was written: ";
-        SiteError::missing(unknown, Need::Moment)
-    })
-}
-
 /// Adds to the `eligible_time` of eligible jobs the time from the document to the cycle.
 fn age(table: &mut JobTable, cycle: &CycleJobs, at: i64) {
     let Some(written) = cycle.timestamp else {
@@ -430,8 +425,7 @@ const MAX_LATER_CYCLES: usize = 2000;
 /// The most decisions about jobs in all these cycles.
 const MAX_LATER_DECISIONS: usize = 5_000_000;
 
-/// Finds jobs by their ids, and says what no job is called. A subjob that waits and of which the
-/// document has only the array is found by that.
+/// Finds jobs by their ids, and says what no job is called.
 fn find_asked(
     table: &JobTable,
     queued: &[QueuedJob],
@@ -439,54 +433,55 @@ fn find_asked(
 ) -> (Vec<EstimatedStart>, Vec<String>) {
     let mut jobs = Vec::new();
     let mut unmatched = Vec::new();
-    for id in ids {
-        let mut found = Vec::new();
-        match table.find_jobs(id) {
-            Ok(rows) => {
-                for row in rows {
-                    found.push(Ok(EstimatedStart::new(table.id(row).to_owned(), row, 0)));
+    let mut known = HashSet::new();
+    for found in ids.iter().flat_map(|id| find_jobs(table, queued, id)) {
+        match found {
+            Ok(job) => {
+                if known.insert(job.id.clone()) {
+                    jobs.push(job);
                 }
             }
-            Err(why) => {
-                found = find_subjobs(table, queued, id);
-                if found.is_empty() {
-                    found.push(Err(why));
-                }
-            }
-        }
-        for one in found {
-            match one {
-                Ok(job) => jobs.push(job),
-                Err(why) => unmatched.push(why),
-            }
+            Err(why) => unmatched.push(why),
         }
     }
-    let mut known = HashSet::new();
-    jobs.retain(|job: &EstimatedStart| known.insert(job.id.clone()));
     (jobs, unmatched)
 }
 
-/// A subjob in each array of its name, or why it does not wait.
-fn find_subjobs(
+/// The jobs of an id, or why there are none. A subjob that waits and of which the document has only
+/// the array is found by that.
+fn find_jobs(
     table: &JobTable,
     queued: &[QueuedJob],
     id: &str,
 ) -> Vec<Result<EstimatedStart, String>> {
-    let mut found = Vec::new();
-    let Some((array, index)) = array_and_index(id) else {
-        return found;
+    let unknown = match table.find_jobs(id) {
+        Ok(rows) => {
+            let jobs = rows.into_iter();
+            let jobs = jobs.map(|row| Ok(EstimatedStart::new(table.id(row), row, 0)));
+            return jobs.collect();
+        }
+        Err(why) => Err(why),
     };
+    let Some((array, index)) = array_and_index(id) else {
+        return vec![unknown];
+    };
+    let mut found = Vec::new();
     for row in table.find_jobs(&array).unwrap_or_default() {
         let array = table.id(row);
-        let Some(job) = queued.get(row) else { continue };
-        let waiting = job.queued_subjobs.as_ref();
+        let Some(of_array) = queued.get(row) else {
+            continue;
+        };
+        let waiting = of_array.queued_subjobs.as_ref();
         found.push(match waiting.and_then(|waiting| waiting.position(index)) {
             Some(position) => {
                 let id = array.replacen("[]", &format!("[{index}]"), 1);
-                Ok(EstimatedStart::new(id, row, position + 1))
+                Ok(EstimatedStart::new(&id, row, position + 1))
             }
-            None => Err(why_no_subjob_waits(job, array, index)),
+            None => Err(why_no_subjob_waits(of_array, array, index)),
         });
+    }
+    if found.is_empty() {
+        found.push(unknown);
     }
     found
 }

@@ -48,10 +48,12 @@ pub struct Pools<'s> {
     /// Pool by pool, the processors that are in use (`resources_assigned`); empty if that is not
     /// known of the moment.
     pub in_use: Vec<i64>,
-    /// The subjobs that run on other nodes.
+    /// The subjobs that run on nodes that are in no pool.
     pub subjobs_elsewhere: HashSet<Box<str>>,
     /// The attributes that limit which jobs run on a node, and that are not read.
     pub other_attributes: BTreeSet<Box<str>>,
+    /// The queues of the jobs, by their indices.
+    pub queue_names: Vec<Box<str>>,
     /// The amounts of the machine, then those that only limits count.
     pub amounts: Vec<Box<str>>,
     /// The lists of pools in which chunks may be placed: by queue, then those of the chunks that ask
@@ -59,10 +61,8 @@ pub struct Pools<'s> {
     lists: Vec<Vec<u32>>,
     /// The lists of chunks that ask for values, by the queue and the values.
     known_lists: HashMap<(usize, Vec<WantedValue>), u32>,
-    /// The placement sets that jobs ask for.
-    sets: Vec<PlacementSets>,
-    /// The sets by the resources whose values make them.
-    known_sets: HashMap<Box<str>, u32>,
+    /// The placement sets that jobs ask for, by the resources whose values make them.
+    sets: Vec<(Box<str>, PlacementSets)>,
 }
 
 /// A resource that is not an amount, and the value that a chunk asks for.
@@ -101,11 +101,11 @@ impl<'s> Pools<'s> {
             in_use: Vec::new(),
             subjobs_elsewhere: HashSet::new(),
             other_attributes: BTreeSet::new(),
+            queue_names: Vec::new(),
             amounts: Vec::new(),
             lists: Vec::new(),
             known_lists: HashMap::new(),
             sets: Vec::new(),
-            known_sets: HashMap::new(),
         }
     }
 
@@ -153,11 +153,23 @@ impl<'s> Pools<'s> {
         made.names.extend(site.counted_resources()?);
         made.names.extend(on_no_node(site, jobs, &made.names));
         if has_exclusive(&nodes, jobs) {
-            // the last of the names, by which `sharing` knows whether there is one
+            // the last of the names, by which `has_occupation` knows whether there is one
             made.names.push(OCCUPATION.into());
         }
         for (host, node) in by_host(site.usable_nodes(&nodes, reservations)) {
-            made.add(host, node);
+            let pool = made.pools.len() as u32;
+            made.pool_of_node.insert(node.name.clone(), pool);
+            made.hosts.push(host);
+            made.queues.push(node.queue.clone());
+            made.nodes.push(node.clone());
+            let in_use = amount_of(&node.assigned, PROCESSORS);
+            made.in_use.push(in_use.max(0));
+            let mut amounts = amounts_of(&node.amounts, &made.names);
+            if made.has_occupation() {
+                amounts.pop();
+                amounts.push(Machine::UNOCCUPIED);
+            }
+            made.pools.push(amounts);
         }
         if let (Some(of_nodes), Some(of_jobs)) = (nodes.timestamp, timestamp)
             && of_nodes.abs_diff(of_jobs) > MAX_APART
@@ -165,7 +177,14 @@ impl<'s> Pools<'s> {
             // other jobs ran then
             made.in_use.clear();
         } else {
-            made.subjobs_elsewhere = made.subjobs_elsewhere(&nodes);
+            for node in &nodes.nodes {
+                // such as one that goes offline when its jobs end
+                if !made.pool_of_node.contains_key(&node.name) {
+                    let ids = node.jobs.iter().cloned();
+                    let subjobs = ids.filter(|id| array_and_index(id).is_some());
+                    made.subjobs_elsewhere.extend(subjobs);
+                }
+            }
         }
         if made.pools.is_empty() {
             return Err(SiteError::content(
@@ -202,15 +221,9 @@ impl<'s> Pools<'s> {
         }
     }
 
-    /// Pool by pool, whether jobs share it; empty if no job has a pool for itself.
-    fn sharing(&self) -> Vec<Sharing> {
-        let mut sharing = Vec::new();
-        if self.names.last() == Some(&OCCUPATION.into()) {
-            for node in &self.nodes {
-                sharing.push(Sharing::from_name(&node.sharing));
-            }
-        }
-        sharing
+    /// Whether it is counted which jobs have a node for themselves.
+    fn has_occupation(&self) -> bool {
+        self.names.last() == Some(&OCCUPATION.into())
     }
 
     /// The number of pools that are nodes, or the one count of processors.
@@ -260,37 +273,6 @@ impl<'s> Pools<'s> {
         // a job of a reservation runs in what it holds of the node, which is a pool of its own
         let reserved = self.pool_of_reserved.get(&(queue.into(), node.into()));
         reserved.or_else(|| self.pool_of_node.get(node)).copied()
-    }
-
-    /// The subjobs on nodes that are in no pool, such as those that go offline when their jobs end.
-    fn subjobs_elsewhere(&self, nodes: &Nodes) -> HashSet<Box<str>> {
-        let mut elsewhere = HashSet::new();
-        for node in &nodes.nodes {
-            if self.pool_of_node.contains_key(&node.name) {
-                continue;
-            }
-            for id in &node.jobs {
-                if array_and_index(id).is_some() {
-                    elsewhere.insert(id.clone());
-                }
-            }
-        }
-        elsewhere
-    }
-
-    fn add(&mut self, host: u32, node: &Node) {
-        let pool = self.pools.len() as u32;
-        self.pool_of_node.insert(node.name.clone(), pool);
-        self.hosts.push(host);
-        self.queues.push(node.queue.clone());
-        self.nodes.push(node.clone());
-        self.in_use
-            .push(amount_of(&node.assigned, PROCESSORS).max(0));
-        let amounts = self.names.iter().map(|name| match &**name {
-            OCCUPATION => Machine::UNOCCUPIED,
-            name => amount_of(&node.amounts, name),
-        });
-        self.pools.push(amounts.collect());
     }
 
     /// The keys by which nodes are ordered before each job is placed (`node_sort_key`).
@@ -399,7 +381,11 @@ pub fn amounts_of(amounts: &BTreeMap<Box<str>, i64>, names: &[Box<str>]) -> Vec<
 impl Pools<'_> {
     /// Lets jobs be placed whose queues are these.
     pub fn set_queues(&mut self, queues: &[Box<str>]) {
-        self.amounts = self.site.with_limited(self.names.clone(), queues);
+        self.queue_names = queues.to_vec();
+        self.amounts.clone_from(&self.names);
+        let mut limited = Vec::from_iter(self.site.limited_resources(queues));
+        limited.retain(|name| !self.names.contains(name));
+        self.amounts.append(&mut limited);
         for queue in queues {
             self.lists.push(self.of_queue(queue));
         }
@@ -432,11 +418,18 @@ impl Pools<'_> {
     }
 
     /// The machine, on which nothing runs yet, for the requests that were made.
-    pub fn machine(&mut self) -> Machine {
+    pub(super) fn machine(&mut self) -> Machine {
         let mut machine = Machine::new(&self.pools).with_hosts(self.hosts.clone());
         machine.pool_lists = std::mem::take(&mut self.lists);
-        machine.sharing = self.sharing();
-        machine.placement_sets = std::mem::take(&mut self.sets);
+        // whether jobs share a pool matters only if a job may have one for itself
+        if self.has_occupation() {
+            let nodes = self.nodes.iter();
+            machine.sharing = nodes
+                .map(|node| Sharing::from_name(&node.sharing))
+                .collect();
+        }
+        let sets = std::mem::take(&mut self.sets).into_iter();
+        machine.placement_sets = sets.map(|(_, sets)| sets).collect();
         // in force: outside prime time `in_non_prime_time` has put the other keys there
         machine.pool_order = self.order(&self.site.config.node_sort_key.prime);
         machine
@@ -499,13 +492,12 @@ impl Pools<'_> {
     }
 
     fn placement_sets(&mut self, key: &str) -> u32 {
-        if let Some(&index) = self.known_sets.get(key) {
-            return index;
+        let known = self.sets.iter().position(|(one, _)| **one == *key);
+        let index = known.unwrap_or(self.sets.len());
+        if known.is_none() {
+            self.sets.push((key.into(), self.sets_of(key)));
         }
-        let index = self.sets.len() as u32;
-        self.sets.push(self.sets_of(key));
-        self.known_sets.insert(key.into(), index);
-        index
+        index as u32
     }
 
     /// The sets of the values of some resources, the smallest first. A node without a value is in a

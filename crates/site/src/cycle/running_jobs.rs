@@ -107,36 +107,27 @@ impl<'s> CycleMachine<'s> {
                 });
             }
         }
-        let limited = LimitedNames {
-            queues: &queues,
-            users: names.names(),
-            groups: names.names(),
-            projects: names.names(),
-            amounts: &pools.amounts,
-        };
-        let mut of_arrays: HashMap<u32, i64> = HashMap::new();
+        let mut of_arrays = HashMap::new();
         for (job, row) in cycle.jobs.iter().zip(0..) {
             if let Some(most) = job.max_run_subjobs {
                 of_arrays.insert(row, most.into());
             }
         }
-        let is_preemptive = site.config.preemptive_sched.prime;
-        let (levels, limits) = site.levels_and_limits(&limited, of_arrays, is_preemptive, false);
-        let mut machine = pools.machine();
-        machine.advance = advance;
-        machine.begin_reservations(at);
-        let rules = CycleRules {
-            levels,
-            explains: true,
-            ..site.cycle_rules(&queues)
+        let limited = LimitedNames {
+            users: names.names(),
+            groups: names.names(),
+            projects: names.names(),
         };
+        let is_preemptive = site.config.preemptive_sched.prime;
+        let (mut state, rules) = pools.cycle(&limited, of_arrays, is_preemptive, false);
+        state.machine.advance = advance;
+        state.machine.begin_reservations(at);
         let mut made = Self {
-            state: CycleState {
-                machine,
-                limits,
-                ..CycleState::default()
+            state,
+            rules: CycleRules {
+                explains: true,
+                ..rules
             },
-            rules,
             jobs,
             pools,
             reservations,

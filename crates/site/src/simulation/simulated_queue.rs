@@ -211,7 +211,7 @@ impl Site {
             &mut warnings,
         )?;
         let total = rules.processors();
-        let backfilling = self.backfilling(options.backfill, &rules.cycle);
+        let backfilling = self.backfilling(&options, &rules.cycle);
         let schedule =
             simulate(program, workload, rules, fairshare, observer).map_err(SiteError::content)?;
         warnings.extend(too_large(workload, &schedule, total));

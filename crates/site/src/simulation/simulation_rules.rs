@@ -7,7 +7,7 @@ use std::sync::Arc;
 use job_sort_formula::diagnostic::Need;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::amounts::{AmountSource, server_float};
-use jsf_openpbs::cycle::{CycleJob, CycleRules, CycleState, QueueOrder, Times};
+use jsf_openpbs::cycle::{CycleJob, CycleRules, QueueOrder, Times};
 use jsf_openpbs::files::sched_config::{ByTime, SchedConfig, SortFirst};
 use jsf_openpbs::job_attributes::{Chunk, array_and_index};
 use jsf_simulate::{
@@ -64,17 +64,16 @@ impl Site {
         let queues = workload.queues();
         let mut placed_jobs = 0;
         if options.processors.is_none() && self.files.has(Role::Nodes) {
-            let jobs = workload.jobs().iter();
-            placed_jobs = jobs
-                .filter(|job| !workload.chunks(job).0.is_empty())
-                .count();
+            for job in workload.jobs() {
+                placed_jobs += usize::from(!workload.chunks(job).0.is_empty());
+            }
         }
-        let amounts = self.with_limited(self.counted_resources()?, queues);
+        let mut amounts = self.limited_resources(queues);
+        amounts.extend(self.counted_resources()?);
         let (distinct, of_jobs) = self.queued_jobs(workload, &amounts, placed_jobs > 0);
-        let mut source = ProcessorsSource::Nodes;
-        let mut pools = if let Some(processors) = options.processors {
-            source = ProcessorsSource::Given;
-            Pools::of_processors(self, processors)
+        let (mut pools, source) = if let Some(processors) = options.processors {
+            let pools = Pools::of_processors(self, processors);
+            (pools, ProcessorsSource::Given)
         } else if placed_jobs > 0 {
             let pools = Pools::new(self, &distinct, None, &Reservations::default())?;
             let jobs = of_jobs.iter().map(|&job| &distinct[job as usize]);
@@ -83,9 +82,9 @@ impl Site {
                 "chunks of jobs without `select` in the log (each is placed as one)",
                 workload.jobs().len() - placed_jobs,
             )]));
-            pools
+            (pools, ProcessorsSource::Nodes)
         } else {
-            self.merged_pools(workload, &mut source, left_out)?
+            self.merged_pools(workload, left_out)?
         };
         pools.set_queues(queues);
         let mut requests = Vec::with_capacity(distinct.len());
@@ -94,54 +93,46 @@ impl Site {
             let queue = queues.iter().position(|queue| *queue == job.queue);
             requests.push(Arc::new(pools.request(queue.unwrap_or(0), job)));
         }
-        let machine = pools.machine();
         let mut jobs = workload.cycle_jobs(|job| requests[of_jobs[job] as usize].clone());
         let in_log = workload.names_in_log();
         let limited = LimitedNames {
-            queues,
             users: &in_log.users,
             groups: &in_log.unix_groups,
             projects: &in_log.projects,
-            amounts: &pools.amounts,
         };
         let of_arrays = limits_of_arrays(workload, &mut jobs);
-        let config = self.config.in_non_prime_time();
+        let mut non_prime_config = self.config.in_non_prime_time();
         // without times it is prime time for the whole log
-        let non_prime_config = config.filter(|_| !times.is_empty());
-        let is_prime_preemptive = self.config.preemptive_sched.prime;
-        let other = non_prime_config.as_ref();
-        let preempts =
-            is_prime_preemptive || other.is_some_and(|config| config.preemptive_sched.prime);
-        let (mut levels, limits) = self.levels_and_limits(&limited, of_arrays, preempts, true);
-        let has_levels = levels.is_preemptive;
+        non_prime_config = non_prime_config.filter(|_| !times.is_empty());
+        let preempts = |config: &SchedConfig| config.preemptive_sched.prime;
+        let preempts_at_all =
+            preempts(&self.config) || non_prime_config.as_ref().is_some_and(preempts);
+        let (state, mut cycle) = pools.cycle(&limited, of_arrays, preempts_at_all, true);
+        let has_levels = cycle.levels.is_preemptive;
         // the levels are made if jobs preempt at any time, and begin as in prime time
-        levels.is_preemptive &= is_prime_preemptive;
-        let cycle = match options.backfill {
-            Some(backfill) => backfill.rules(),
-            None if self.files.has(Role::SchedConfig) => self.cycle_rules(queues),
-            None => Backfill::Easy.rules(),
-        };
+        cycle.levels.is_preemptive &= preempts(&self.config);
+        cycle.times = times;
+        if let Some(backfill) = self.backfill(options) {
+            let CycleRules { times, levels, .. } = cycle;
+            cycle = CycleRules {
+                times,
+                levels,
+                ..backfill.rules()
+            };
+        }
         // depth and window are not in `sched_config`, of which alone settings differ with prime time
         let non_prime = non_prime_config.map(|config| NonPrimeRules {
             strict_ordering: match options.backfill {
                 Some(_) => cycle.strict_ordering,
                 None => config.strict_ordering.prime,
             },
-            is_preemptive: has_levels && config.preemptive_sched.prime,
+            is_preemptive: has_levels && preempts(&config),
             order: self.simulated_order(&config, workload),
         });
         let rules = SimulationRules {
-            state: CycleState {
-                machine,
-                limits,
-                ..CycleState::default()
-            },
+            state,
             jobs,
-            cycle: CycleRules {
-                times,
-                levels,
-                ..cycle
-            },
+            cycle,
             order: self.simulated_order(&self.config, workload),
             non_prime,
             threshold: self.threshold().map(server_float),
@@ -153,13 +144,19 @@ impl Site {
         Ok((rules, source, placed_jobs))
     }
 
+    /// How a simulation backfills that does not do so by the site's `sched_config`.
+    fn backfill(&self, options: &SimulationOptions) -> Option<Backfill> {
+        let by_default = (!self.files.has(Role::SchedConfig)).then_some(Backfill::Easy);
+        options.backfill.or(by_default)
+    }
+
     /// What a cycle starts, in words.
-    pub(crate) fn backfilling(&self, backfill: Option<Backfill>, rules: &CycleRules) -> String {
-        let words = match backfill {
+    pub(crate) fn backfilling(&self, options: &SimulationOptions, rules: &CycleRules) -> String {
+        let words = match self.backfill(options) {
+            Some(Backfill::Easy) => "backfill easy",
             Some(Backfill::Greedy) => "backfill greedy",
             Some(Backfill::None) => "backfill none",
-            None if self.files.has(Role::SchedConfig) => return starts_in_words(rules),
-            Some(Backfill::Easy) | None => "backfill easy",
+            None => return starts_in_words(rules),
         };
         words.to_owned()
     }
@@ -168,9 +165,8 @@ impl Site {
     fn merged_pools(
         &self,
         workload: &Workload,
-        source: &mut ProcessorsSource,
         left_out: &mut Vec<LeftOut>,
-    ) -> Result<Pools<'_>, SiteError> {
+    ) -> Result<(Pools<'_>, ProcessorsSource), SiteError> {
         if let Some(nodes) = self.nodes()? {
             let usable = self.usable_nodes(&nodes, &Reservations::default());
             if usable.iter().any(|node| node.host != usable[0].host) {
@@ -179,21 +175,23 @@ impl Site {
                     jobs: workload.jobs().len(),
                 });
             }
-            return Pools::merged(self, &usable);
+            let pools = Pools::merged(self, &usable)?;
+            return Ok((pools, ProcessorsSource::Nodes));
         }
-        if let Some(slurm) = &self.slurm
-            && let Some(processors) = slurm.cluster.usable_processors()
+        let slurm = self.slurm.as_ref();
+        let (processors, source) = if let Some(processors) =
+            slurm.and_then(|slurm| slurm.cluster.usable_processors())
         {
-            return Ok(Pools::of_processors(self, processors));
-        }
-        let Some(processors) = workload.machine_processors else {
+            (processors, ProcessorsSource::Nodes)
+        } else if let Some(processors) = workload.machine_processors {
+            (processors, ProcessorsSource::Log)
+        } else {
             return Err(SiteError::missing(
                 "the number of processors is not known: no log has `; MaxProcs: N` in its header; ",
                 Need::Processors,
             ));
         };
-        *source = ProcessorsSource::Log;
-        Ok(Pools::of_processors(self, processors))
+        Ok((Pools::of_processors(self, processors), source))
     }
 
     /// In which order a cycle considers the jobs of a workload.
@@ -215,7 +213,7 @@ impl Site {
     fn queued_jobs(
         &self,
         workload: &Workload,
-        amounts: &[Box<str>],
+        amounts: &BTreeSet<Box<str>>,
         takes_chunks: bool,
     ) -> (Vec<QueuedJob>, Vec<u32>) {
         let mut columns = Vec::new();
