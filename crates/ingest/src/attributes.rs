@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
+use job_sort_formula::Value;
 use job_sort_formula::jobs::{InputOrigin, InputPrecedence, Problem};
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::{FairshareInput, InputType};
 use jsf_json::{JsonScalar, clipped};
 use jsf_openpbs::amounts::{NumberMode, inferred_type, number};

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped, reason};
-use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::AmountSource;
 use jsf_openpbs::files::objects::key_and_value;
 use jsf_words::counted;
 use serde::de::IgnoredAny;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use job_sort_formula::parallel;
 use jsf_json::decode_utf8;
-use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::AmountSource;
 
 use crate::attributes::ParsedJob;
 use crate::json_reader::JsonReader;

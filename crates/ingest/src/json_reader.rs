@@ -6,7 +6,7 @@
 
 use job_sort_formula::jobs::Problem;
 use jsf_json::{JsonScalar, clipped};
-use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::AmountSource;
 use serde::de::IgnoredAny;
 
 use crate::attributes::{

@@ -11,14 +11,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::iter;
 use std::ops::Range;
 
+use job_sort_formula::Value;
 use job_sort_formula::jobs::{
     Batch, BatchRow, Exclusion, InputPrecedence, Job, JobProblem, JobState, JobTable, MAX_JOBS,
     Problem, Problems,
 };
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
 use jsf_json::{JsonScalar, clipped};
-use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::AmountSource;
 use jsf_openpbs::job_attributes::{EntityAttributes, processors_of_nodes};
 
 use crate::attributes::{

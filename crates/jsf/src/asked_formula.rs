@@ -1,11 +1,10 @@
 //! The formula that a question is about: what Python reads of its text, what is found about it, and
 //! the errors of one that cannot be ranked.
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::{Formula, Schema};
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::{Diagnostic, Formula, Schema};
 use jsf_lint::lint;
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::{FormulaSubmission, NumberMode};
 use jsf_site::{FormulaText, JobsToRank, RankedQueue, Site, SiteError};
 
 use crate::answers::{AnswerError, Warnings};

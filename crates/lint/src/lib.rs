@@ -21,9 +21,9 @@ mod version_differences;
 use std::collections::BTreeMap;
 
 pub use findings::lint_values;
+use job_sort_formula::Schema;
 use job_sort_formula::diagnostic::{Code, Diagnostic, sort_by_span};
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
-use job_sort_formula::schema::Schema;
 use name_lints::Lints;
 pub use ranges::{Fact, Facts, Interval, Known, NumberType, Ranges, analyze_ranges};
 pub use slope::{Slope, slope};

@@ -1,7 +1,7 @@
 //! Where a formula depends on the version of Python.
 
 use crate::ranges::{Facts, Interval, NumberType, is_taken};
-use job_sort_formula::diagnostic::Span;
+use job_sort_formula::Span;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, Keyword};
 use job_sort_formula::python::{BinaryOperator, Function, PythonVersion};
 

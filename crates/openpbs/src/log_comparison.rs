@@ -13,13 +13,12 @@ use std::fmt;
 
 use job_sort_formula::fairshare::decay::IntervalDecay;
 use job_sort_formula::fairshare::{EntityShares, NodeId, Policy, ShareTree};
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::{Exclusion, JobTable};
-use job_sort_formula::python::Value;
+use job_sort_formula::jobs::Exclusion;
 use job_sort_formula::rank::{
     OnError, RowScorer, ScorePrecision, Scores, explain, fairshare_number,
 };
 use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::{JobTable, Program, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 

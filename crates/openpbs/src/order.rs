@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use job_sort_formula::jobs::JobTable;
+use job_sort_formula::JobTable;
 use job_sort_formula::rank::{Ranking, Scores, higher_first, merge_sort, sort_listed_by_value};
 use job_sort_formula::schema::is_scheduler_input;
 

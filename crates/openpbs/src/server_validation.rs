@@ -14,13 +14,10 @@
 
 use std::sync::Arc;
 
-use job_sort_formula::PythonVersion;
-use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::{Expr, ExprKind, SyntaxErrorKind, parse_for};
-use job_sort_formula::python::{ErrorKind, Python, Value};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::python::Python;
+use job_sort_formula::{ErrorKind, Formula, Program, PythonVersion, Schema, Value};
 
 use crate::qmgr_command::refused_by_qmgr;
 use crate::submission::{InvalidLiteralKind, PythonStringLiteral};

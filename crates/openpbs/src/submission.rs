@@ -9,8 +9,8 @@
 //! Sources: category `string` in `tests/golden/openpbs/evaluate/extra.jsonl`, and CPython 3.11, which
 //! the tests in `tests/referee` ask the same.
 
+use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Applicability, Code, Diagnostic, Span};
-use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::syntax::SyntaxErrorKind;
 use jsf_words::counted;
 use thiserror::Error;

@@ -12,8 +12,9 @@ use job_sort_formula::schema::InputType;
 use job_sort_formula::{Formula, Span};
 use jsf_ingest::FileKind;
 use jsf_json::{clipped, decode_utf8};
-use jsf_openpbs::files::formula_text::SourceFormula;
-use jsf_openpbs::files::formula_text::{formula_in, other_directive, pasted, sets_only_formulas};
+use jsf_openpbs::files::formula_text::{
+    SourceFormula, formula_in, other_directive, pasted, sets_only_formulas,
+};
 use jsf_openpbs::files::objects::{DEFAULT, repeated};
 use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::files::server::{listed_schedulers, scheduler_of_partition};

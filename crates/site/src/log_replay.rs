@@ -1,9 +1,8 @@
 //! The values in a scheduler's log against those that a formula has for the jobs of the site.
 
 use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::formula::Formula;
-use job_sort_formula::rank::OnError;
-use jsf_openpbs::amounts::NumberMode;
+use job_sort_formula::{Formula, OnError};
+use jsf_openpbs::NumberMode;
 use jsf_openpbs::log_comparison::{
     OtherFormula, Replay, ReplayedQueue, formulas_set, logged_values, replay,
 };

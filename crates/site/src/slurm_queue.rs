@@ -13,7 +13,7 @@ use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::{Formula, Program, Schema, Value};
 use jsf_ingest::{FileKind, NativeJob};
 use jsf_json::clipped;
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_slurm::priority::TresWeight;
 use jsf_slurm::slurm_jobs::SlurmJobs;
 use jsf_slurm::sprio::{CalculationTime, Sprio};

@@ -4,10 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::rank::OldNew;
-use jsf_openpbs::amounts::NumberMode;
+use job_sort_formula::{Diagnostic, Formula};
+use jsf_openpbs::NumberMode;
 use jsf_site::{FormulaText, Site, SiteError};
 
 use crate::answers::Format;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use job_sort_formula::rank::OnError;
+use job_sort_formula::OnError;
 use terminal_size::{Height, terminal_size_of};
 
 use crate::answers::{Answer, AnswerError, Format, Warnings, write_json};

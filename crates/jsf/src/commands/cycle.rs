@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 
 use clap::Args;
 use job_sort_formula::jobs::JobState;
+use jsf_openpbs::Time;
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::job_attributes::array_and_index;
-use jsf_openpbs::times::Time;
 use jsf_site::{CycleRequest, CycledQueue, RankedQueue, ReservedJob, Site, WaitingJob};
 use serde::{Deserialize, Serialize, Serializer};
 

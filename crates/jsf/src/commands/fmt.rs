@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use job_sort_formula::Formula;
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 
 use crate::asked_formula::AskedFormula;
 use crate::cli::formula::{FormulaArgs, printable_formula, read_formula};

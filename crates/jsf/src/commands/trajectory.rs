@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use job_sort_formula::Value;
 use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::SEARCH_WORK;
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_openpbs::times::parse_duration;
 use jsf_site::{JobTrajectory, RankRequest, RankedQueue, Site, Trajectory};
 use serde::de::Error as _;

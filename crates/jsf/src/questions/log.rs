@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use job_sort_formula::Formula;
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_openpbs::times::parse_duration;
 use jsf_simulate::{
     Backfill, Cancelled, Goals, LeftOutReason, LogRules, MAX_GOALS_BYTES, Overrun, ProcessorsOf,

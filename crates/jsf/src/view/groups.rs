@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use job_sort_formula::jobs::JobTable;
+use job_sort_formula::JobTable;
 use job_sort_formula::rank::{Comparison, GroupChange, JobMove, OldNew};
 
 use crate::view::document::{Cell, Column, DECIDES, RowLimit, Section, Table, cells};

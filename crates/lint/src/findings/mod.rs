@@ -14,10 +14,9 @@ use std::sync::Arc;
 
 use crate::ranges::{Facts, Ranges, Rounded, analyze_ranges};
 use job_sort_formula::diagnostic::{Code, Diagnostic, Span, sort_by_span};
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Schema};
+use job_sort_formula::{Program, Value};
 use sample_jobs::{Sample, Samples};
 
 /// The most findings that are returned. A formula of 64 KiB can have thousands, all alike.

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::ranges::{Interval, NumberType, Ranges};
-use job_sort_formula::diagnostic::Span;
 use job_sort_formula::formula::program::{EvalError, Interpreter, Program, literal_value};
 use job_sort_formula::formula::syntax::{Expr, ExprKind};
-use job_sort_formula::python::{ErrorKind, Python, PythonVersion, Value};
-use job_sort_formula::schema::{InputType, Schema};
+use job_sort_formula::python::Python;
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{ErrorKind, PythonVersion, Schema, Span, Value};
 
 /// The maximum number of nodes that are evaluated, over all sample jobs.
 const MAX_STEPS: usize = 200_000;

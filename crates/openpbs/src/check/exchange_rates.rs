@@ -1,10 +1,9 @@
 //! What the inputs of a formula are worth in time of waiting, at the inputs of one job.
 
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::WorkBudget;
 use job_sort_formula::rank::explain::{evaluate, nearest_double};
-use job_sort_formula::schema::{InputType, Schema};
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{Program, Schema, Value};
 use serde::Serialize;
 
 /// The input by which a job waits.

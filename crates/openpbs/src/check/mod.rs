@@ -4,13 +4,10 @@
 //!
 //! In: a [`FormulaSubmission`], the [`Schema`], and the [`SiteFacts`]. Out: a [`Checked`].
 
-use job_sort_formula::Formula;
 use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span, sort_by_span};
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::{ErrorKind, Python, PythonVersion, Value};
+use job_sort_formula::python::Python;
 use job_sort_formula::rank::{Consequence, Ranking, ScoreError, ScorePrecision};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::{ErrorKind, Formula, JobTable, Program, PythonVersion, Schema, Value};
 use jsf_words::{count, first_few_quoted};
 use serde::Serialize;
 

@@ -4,12 +4,11 @@
 use job_sort_formula::diagnostic::{
     Applicability, Code, Diagnostic, Fix, Message, Need, Severity, Span,
 };
-use job_sort_formula::formula::Formula;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind};
-use job_sort_formula::python::{BinaryOperator, Function, PythonVersion, Value};
+use job_sort_formula::python::BinaryOperator;
 use job_sort_formula::rank::{ScoreError, Scores, score};
-use job_sort_formula::schema::Schema;
+use job_sort_formula::{Formula, Function, PythonVersion, Schema, Value};
 use jsf_lint::Facts;
 
 use crate::check::ScoredQueue;

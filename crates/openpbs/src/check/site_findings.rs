@@ -6,14 +6,13 @@ use std::cmp::Ordering;
 
 use job_sort_formula::diagnostic::{Code, Diagnostic, Message, Severity, Span};
 use job_sort_formula::fairshare::FairShare;
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::formula::syntax::Expr;
 use job_sort_formula::jobs::{JobState, JobTable, TruncatedToZero};
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::{
     Ranking, ScorePrecision, SummandColumns, SummandRange, fairshare_number,
 };
 use job_sort_formula::schema::{FairshareInput, Origin, Schema};
+use job_sort_formula::{Program, Value};
 use jsf_words::{count, counted, first_few_quoted};
 
 use crate::amounts;

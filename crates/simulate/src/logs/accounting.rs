@@ -10,7 +10,7 @@
 //! job runs. A formula gets what `Resource_List.…` has, which includes the defaults of the server
 //! and the queue.
 
-use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::AmountSource;
 use jsf_openpbs::files::holidays::time_of;
 use jsf_openpbs::job_attributes::{
     EntityAttributes, is_array, processors_of_exec_host, processors_of_exec_vnode,

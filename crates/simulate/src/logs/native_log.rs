@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use job_sort_formula::python::MAX_EXACT_INT;
-use jsf_openpbs::amounts::AmountSource;
+use jsf_openpbs::AmountSource;
 use jsf_openpbs::job_attributes::processors_of_select;
 use jsf_openpbs::times::seconds;
 use serde::Deserialize;

@@ -7,9 +7,9 @@
 //! `12.batch`, are not jobs. Times are those of the cluster's clock; where it changes to summer time,
 //! waits across the change are an hour off.
 
-use jsf_openpbs::job_attributes::ArrayIndices;
+use jsf_openpbs::ArrayIndices;
 use jsf_openpbs::times::seconds;
-use jsf_slurm::slurm_jobs::SlurmJob;
+use jsf_slurm::SlurmJob;
 use jsf_slurm::values::{TimeLimit, TresAmounts, parse_time};
 
 use crate::faults::{Fault, LeftOutReason, processor_count};

@@ -3,11 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
-use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::python::Value;
-use job_sort_formula::schema::Schema;
+use job_sort_formula::diagnostic::Severity;
+use job_sort_formula::{Diagnostic, Formula, Program, Schema, Value};
 use jsf_lint::lint;
 use jsf_openpbs::times::parse_duration;
 use serde::{Deserialize, Serialize, Serializer};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use job_sort_formula::formula::program::Program;
+use job_sort_formula::Program;
 use job_sort_formula::rank::ColumnError;
 use jsf_openpbs::cycle::{
     Cycle, CycleEvent, CycleJob, CycleRules, CycleState, Machine, PreemptionMethod, Request,

@@ -4,13 +4,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-use job_sort_formula::diagnostic::Span;
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::python::ErrorKind as PythonError;
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, Consequence, InputColumn, OnError, ScoreError, double_key,
 };
 use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::{Program, Span};
 use jsf_openpbs::cycle::{Candidates, Cycle, CycleEvent, CycleJob, SortedCandidates};
 use jsf_openpbs::pbs_tree::SharePaths;
 use jsf_slurm::priority::age_factor;

@@ -25,11 +25,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use job_sort_formula::python::Value;
+use job_sort_formula::Value;
 use job_sort_formula::schema::InputType;
+use jsf_openpbs::FairshareEntity;
 use jsf_openpbs::amounts::{AmountSource, NumberMode, number};
-use jsf_openpbs::job_attributes::FairshareEntity;
-use jsf_slurm::cluster::Cluster;
+use jsf_slurm::Cluster;
 use jsf_words::counted;
 use serde::Deserialize;
 

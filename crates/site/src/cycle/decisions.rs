@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use job_sort_formula::jobs::{JobState, JobTable};
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
+use jsf_openpbs::ArrayIndices;
 use jsf_openpbs::cycle::{CycleEvent, Limit, PreemptionMethod, Refusal, RequestedChunk, Shortage};
 use jsf_openpbs::files::run_limits::LimitKind;
-use jsf_openpbs::job_attributes::ArrayIndices;
 use jsf_openpbs::order::NotConsidered;
 use jsf_words::count;
 

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use job_sort_formula::JobTable;
 use job_sort_formula::diagnostic::Message;
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::schema::InputType;
 use jsf_ingest::QueuedJob;
 use jsf_openpbs::cycle::CycleState;

@@ -4,13 +4,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use job_sort_formula::diagnostic::{Message, Need};
-use job_sort_formula::formula::Formula;
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::python::Value;
+use job_sort_formula::{Formula, JobTable, Value};
 use jsf_ingest::{CycleJobs, QueuedJob};
+use jsf_openpbs::Time;
 use jsf_openpbs::cycle::{Cycle, CycleEvent, CycleState, MAX_CHANGES, SortedCandidates, Times};
 use jsf_openpbs::job_attributes::array_and_index;
-use jsf_openpbs::times::Time;
 use jsf_words::count;
 use serde::Serialize;
 

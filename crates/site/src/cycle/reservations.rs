@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use jsf_ingest::Clock;
+use jsf_openpbs::Objects;
 use jsf_openpbs::files::nodes::Node;
-use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::pbs_rstat::{ListedReservation, read_reservations};
 
 use crate::{Role, Site, SiteError};

@@ -5,16 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use job_sort_formula::diagnostic::Message;
-use job_sort_formula::formula::Formula;
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
-use job_sort_formula::python::Value;
+use job_sort_formula::{Formula, Value};
 use jsf_ingest::{CycleJobs, QueuedJob};
 use jsf_openpbs::cycle::{
     AdvanceReservation, CycleJob, CycleRules, CycleState, Part, Placement, PreemptionMethod,
     QueueOrder, Request, SuspendedJob, UNLIMITED_WALLTIME,
 };
-use jsf_openpbs::files::run_limits::LimitKind;
-use jsf_openpbs::files::run_limits::whole_amount;
+use jsf_openpbs::files::run_limits::{LimitKind, whole_amount};
 use jsf_openpbs::job_attributes::{ArrayIndices, array_and_index};
 use jsf_openpbs::pbs_tree::{PbsTree, SharePaths};
 use jsf_simulate::Names;

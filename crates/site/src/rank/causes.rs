@@ -3,11 +3,10 @@
 
 use std::cmp::Reverse;
 
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::{self, evaluate, nearest_double};
 use job_sort_formula::rank::{WorkBudget, higher_first};
 use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::{Program, Value};
 use jsf_openpbs::order::Competition;
 use serde::Serialize;
 

@@ -7,10 +7,9 @@ use std::sync::OnceLock;
 
 use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::AssessedTree;
-use job_sort_formula::formula::Formula;
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{ComparedRanking, Comparison, OldNew, SIZES, SummandAgreement};
 use job_sort_formula::schema::FairshareInput;
+use job_sort_formula::{Formula, JobTable};
 use jsf_openpbs::check::Checked;
 use jsf_openpbs::order::NotConsidered;
 

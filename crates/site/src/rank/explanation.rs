@@ -12,7 +12,7 @@ use job_sort_formula::rank::{
     python_result, row_work,
 };
 use job_sort_formula::schema::{FairshareInput, InputType};
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_openpbs::check::{ExchangeRate, exchange_rates};
 use jsf_openpbs::order::{Criterion, JobComparison, NotConsidered};
 use serde::Serialize;

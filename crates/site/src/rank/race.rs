@@ -8,10 +8,10 @@
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-use job_sort_formula::python::Value;
+use job_sort_formula::Value;
 use job_sort_formula::rank::{ScorePrecision, WorkBudget, explain};
 use jsf_openpbs::order::Competition;
-use jsf_slurm::priority::AGE;
+use jsf_slurm::AGE;
 
 use crate::rank::sweep::{Scoring, Sweep};
 use crate::{RankedQueue, Site};

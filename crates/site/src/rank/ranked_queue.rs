@@ -6,15 +6,12 @@ use std::sync::OnceLock;
 
 use job_sort_formula::diagnostic::Message;
 use job_sort_formula::fairshare::AssessedTree;
-use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::{
     Ranking, ScorePrecision, SummandAgreement, score, summand_agreements,
 };
-use job_sort_formula::schema::Schema;
+use job_sort_formula::{Formula, JobTable, Program, Schema};
+use jsf_openpbs::PbsTree;
 use jsf_openpbs::order::{NotConsidered, Ordered};
-use jsf_openpbs::pbs_tree::PbsTree;
 
 use crate::printed_numbers::Agreement;
 use crate::rank::rules::Rule;

@@ -1,14 +1,13 @@
 //! The rules that a ranking follows: in which precision values are kept, from which threshold on a job
 //! counts, and what orders the jobs; and the same in words.
 
-use job_sort_formula::formula::program::Program;
-use job_sort_formula::jobs::JobTable;
 use job_sort_formula::rank::ScorePrecision;
 use job_sort_formula::schema::Origin;
+use job_sort_formula::{JobTable, Program};
+use jsf_openpbs::PbsTree;
 use jsf_openpbs::amounts::{NumberMode, server_float};
 use jsf_openpbs::files::sched_config::SortKey;
 use jsf_openpbs::order::{Criterion, NO_THRESHOLD, Order};
-use jsf_openpbs::pbs_tree::PbsTree;
 use serde::Serializer;
 
 use crate::{PolicyName, Site};

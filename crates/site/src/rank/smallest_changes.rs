@@ -1,11 +1,11 @@
 //! The smallest change of each input of a job that gives it a rank, while nothing else changes, and by
 //! what means such a change is made.
 
+use job_sort_formula::Value;
 use job_sort_formula::fairshare::NodeKind;
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::WorkBudget;
 use job_sort_formula::schema::{FairshareInput, InputType, Origin, Range, Schema};
-use jsf_slurm::priority::AGE;
+use jsf_slurm::AGE;
 use serde::Serialize;
 
 use crate::rank::race::{Competitor, FirstStep, Race};

@@ -1,9 +1,8 @@
 //! What a formula and the conditions of goals are about, checked against the jobs of a log.
 
 use job_sort_formula::diagnostic::{Code, Diagnostic, Severity};
-use job_sort_formula::formula::Formula;
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::suggestions::did_you_mean;
+use job_sort_formula::{Formula, Value};
 use jsf_lint::{Interval, Ranges, lint, lint_values};
 use jsf_simulate::{Goal, Goals, Member, Workload, in_one_line};
 use jsf_words::quoted_and_list_of_five;

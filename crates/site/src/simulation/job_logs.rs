@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, Read};
 
-use job_sort_formula::formula::Formula;
+use job_sort_formula::Formula;
 use job_sort_formula::schema::{FairshareInput, Origin};
 use jsf_ingest::FileKind;
 use jsf_openpbs::times::seconds;
@@ -12,8 +12,7 @@ use jsf_simulate::{
     FORMATS, Faults, LogInputs, LogRules, MAX_RUN_SUBJOBS, Workload, WorkloadBuilder,
     read_workload, sacct_advice,
 };
-use jsf_slurm::cluster::Cluster;
-use jsf_slurm::priority::AGE;
+use jsf_slurm::{AGE, Cluster};
 use jsf_words::quoted_list;
 
 use crate::files::file_role::unexpected;

@@ -2,12 +2,11 @@
 //! decays and for how long it says nothing yet; what comes out, and of what it warns.
 
 use job_sort_formula::diagnostic::Need;
+use job_sort_formula::fairshare::PolicyRules;
 use job_sort_formula::fairshare::decay::HalfLife;
-use job_sort_formula::fairshare::{PolicyRules, ShareTree};
-use job_sort_formula::formula::Formula;
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::schema::FairshareInput;
-use jsf_openpbs::amounts::NumberMode;
+use job_sort_formula::{Formula, Program, ShareTree};
+use jsf_openpbs::NumberMode;
 use jsf_simulate::{
     Backfill, Decay, Fairshare, FairsharePolicy, Observer, Schedule, Statistics, UsageMeasure,
     WarmUp, Workload, simulate,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use clap::{Arg, Args};
-use job_sort_formula::python::Value;
+use job_sort_formula::Value;
 use job_sort_formula::rank::{Comparison, GroupChange, OldNew, Ranking, Transitions};
 use jsf_openpbs::check::Checked;
 use jsf_site::{ComparedQueue, RankedQueue, Site};

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 use clap::{ArgGroup, Args};
-use job_sort_formula::jobs::JobTable;
+use job_sort_formula::JobTable;
 use job_sort_formula::rank::explain::NodeValue;
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_openpbs::times::{Time, parse_duration};

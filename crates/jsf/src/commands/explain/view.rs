@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::iter;
 
+use job_sort_formula::Value;
 use job_sort_formula::jobs::InputOrigin;
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::nearest_double;
 use job_sort_formula::rank::{Consequence, ScoreError, SummandAgreement};
 use job_sort_formula::schema::FairshareInput;

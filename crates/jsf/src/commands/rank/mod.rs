@@ -10,10 +10,10 @@ use std::iter;
 use std::sync::OnceLock;
 
 use clap::Args;
+use job_sort_formula::Value;
 use job_sort_formula::diagnostic::{Message, Need, Span};
 use job_sort_formula::formula::program::{Program, Summand};
 use job_sort_formula::jobs::{Exclusion, JobState, JobTable};
-use job_sort_formula::python::Value;
 use job_sort_formula::rank::explain::{inputs, nearest_double};
 use job_sort_formula::rank::{Comparison, Ranking, ScoreError};
 use jsf_openpbs::amounts::{self, NumberMode};

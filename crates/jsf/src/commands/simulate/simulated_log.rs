@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use job_sort_formula::Formula;
-use job_sort_formula::diagnostic::Diagnostic;
 use job_sort_formula::rank::OldNew;
+use job_sort_formula::{Diagnostic, Formula};
 use jsf_openpbs::check::{Checked, Verdict};
 use jsf_simulate::{
     ByKind, Difference, GoalState, Goals, GroupDifference, GroupStatistics, JudgedGoal, JudgedRun,

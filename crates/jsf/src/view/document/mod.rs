@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::iter;
 use std::rc::Rc;
 
-use job_sort_formula::python::Value;
+use job_sort_formula::Value;
 use job_sort_formula::rank::OldNew;
 use jsf_openpbs::amounts;
 
