@@ -12,9 +12,8 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, Member, NodeId, Policy, ShareTree, TreeBuilder,
 };
-use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare};
-use job_sort_formula::{JobTable, Program, Ranking, Value};
+use job_sort_formula::{Job, JobTable, Program, Ranking, Value};
 use queues::{ALCF, Draws, PP718};
 
 const MILLION: usize = 1_000_000;

@@ -6,8 +6,7 @@ use std::fmt::{self, Write};
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use job_sort_formula::Threads;
-use job_sort_formula::schema::Schema;
+use job_sort_formula::{Schema, Threads};
 use jsf_ingest::{ReadOptions, read_jobs};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};

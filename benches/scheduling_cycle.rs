@@ -14,11 +14,10 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, Member, NodeId, ShareTree, TreeBuilder,
 };
-use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{
     ColumnScratch, InputColumn, OnError, ScoreError, ScorePrecision, fill_fairshare, score,
 };
-use job_sort_formula::{JobTable, Program, Ranking, Threads, Value};
+use job_sort_formula::{Job, JobTable, Program, Ranking, Threads, Value};
 use queues::Draws;
 
 const FORMULA: &str =

@@ -4,10 +4,10 @@
 
 use job_sort_formula::formula::program::{ColumnarExecutor, LANES};
 use job_sort_formula::jobs::Column;
-use job_sort_formula::python::{Python, PythonVersion};
+use job_sort_formula::python::Python;
 use job_sort_formula::rank::ColumnScratch;
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Program, Schema, Value};
+use job_sort_formula::{Formula, Program, PythonVersion, Schema, Value};
 use jsf_testing::random::Generator;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
 use jsf_testing::setting;

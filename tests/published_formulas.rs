@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use job_sort_formula::diagnostic::Code;
 use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::formula::syntax::Construct;
-use job_sort_formula::python::ErrorKind;
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Schema, Value};
+use job_sort_formula::{ErrorKind, Formula, Schema, Value};
 use jsf_testing::golden;
 use serde::Deserialize;
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use job_sort_formula::python::{Function, PythonVersion};
+use job_sort_formula::{Function, PythonVersion};
 
 const DOCUMENT: &str = "docs/language.md";
 const BEGIN: &str = "<!-- the table of functions -->\n";

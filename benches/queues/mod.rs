@@ -1,8 +1,7 @@
 //! Jobs for the benches: invented, the same in every run, with numbers like those of a real queue.
 
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Program, Schema};
+use job_sort_formula::{Formula, Program, Schema, Value};
 
 pub const PP718: &str = include_str!("../../examples/formulas/pp718.txt");
 pub const ALCF: &str = include_str!("../../examples/formulas/alcf.txt");

@@ -1,10 +1,10 @@
 //! Two rankings of one queue, compared with scipy, the textbook and brute force.
 
 use job_sort_formula::fairshare::{AssessedTree, DocumentedOpenPbs, Member, TreeBuilder};
-use job_sort_formula::jobs::{Job, JobState};
+use job_sort_formula::jobs::JobState;
 use job_sort_formula::rank::measures::{gini_coefficient, jain_index, tau_b};
 use job_sort_formula::rank::{ComparedRanking, Comparison, OnError, Ranking, ScorePrecision};
-use job_sort_formula::{Formula, JobTable, Schema, Value};
+use job_sort_formula::{Formula, Job, JobTable, Schema, Value};
 use jsf_testing::random::Generator;
 
 const VECTORS: &str = include_str!("../data/rank_measures/vectors.tsv");

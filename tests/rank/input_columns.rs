@@ -2,14 +2,13 @@
 //!
 //! `JSF_REFEREE_CASES` sets how many values are compared, `JSF_REFEREE_SEED` the seed.
 
-use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::printing::resource;
-use job_sort_formula::python::{ErrorKind, Python};
+use job_sort_formula::python::Python;
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, InputColumn, OnError, QueueWork, ScorePrecision, score,
 };
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Program, Schema, Value};
+use job_sort_formula::{ErrorKind, Formula, Job, JobTable, Program, Schema, Value};
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
 use jsf_testing::random::{Generator, OwnedColumn};
 use jsf_testing::setting;

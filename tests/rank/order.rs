@@ -1,8 +1,7 @@
 //! The order of scores, and what is printed of many errors.
 
-use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{OnError, ScorePrecision, score, top_rows};
-use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
+use job_sort_formula::{Formula, Job, JobTable, Ranking, Schema, Value};
 use jsf_testing::random::Generator;
 
 #[test]

@@ -1,8 +1,7 @@
 //! The summands of a formula as formulas of their own.
 
-use job_sort_formula::jobs::Job;
 use job_sort_formula::rank::{OnError, ScorePrecision, summand_agreements};
-use job_sort_formula::{Formula, JobTable, Ranking, Schema, Value};
+use job_sort_formula::{Formula, Job, JobTable, Ranking, Schema, Value};
 
 /// A summand is a part of the tree that was parsed: the longest formula, which its brackets would
 /// make too long, is one too.

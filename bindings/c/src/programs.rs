@@ -3,12 +3,11 @@
 use std::ffi::{CString, c_char};
 use std::{mem, ptr, slice};
 
-use job_sort_formula::diagnostic::Span;
 use job_sort_formula::printing::logged;
 use job_sort_formula::rank::{
     ColumnError, ColumnScratch, OnError, ScoreError, ScorePrecision, top_rows,
 };
-use job_sort_formula::{Program, Value};
+use job_sort_formula::{Program, Span, Value};
 use jsf_openpbs::submission::{FormulaSubmission, PythonStringLiteral, Refusal};
 
 use crate::argument::{

@@ -6,11 +6,10 @@
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
-use job_sort_formula::printing;
-use job_sort_formula::python::{ErrorKind, Python};
+use job_sort_formula::python::Python;
 use job_sort_formula::rank::QueueWork;
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Program, Schema, Value};
+use job_sort_formula::{ErrorKind, Formula, Program, Schema, Value, printing};
 use job_sort_formula_c::*;
 use jsf_openpbs::amounts::resource;
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer};

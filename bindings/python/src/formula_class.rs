@@ -3,15 +3,15 @@
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
+use job_sort_formula::PythonVersion;
 use job_sort_formula::formula::program::CompileError;
-use job_sort_formula::python::PythonVersion;
 use job_sort_formula::rank::{ColumnError, Consequence, ScoreError, ScorePrecision, top_rows};
 use job_sort_formula::schema::suggestions::did_you_mean;
 use job_sort_formula::schema::{InputType, current_name};
 use job_sort_formula::{Formula as Parsed, Program, Schema};
 use jsf::answers::advice;
+use jsf_openpbs::FormulaSubmission;
 use jsf_openpbs::check::{Checked, SiteFacts};
-use jsf_openpbs::submission::FormulaSubmission;
 use jsf_site::FormulaText;
 use jsf_words::count;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};

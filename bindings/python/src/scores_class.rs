@@ -3,9 +3,8 @@
 
 use arrow_array::{Array, Float64Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
-use job_sort_formula::parallel;
 use job_sort_formula::rank::{ColumnError, ColumnScratch, OnError, QueueWork, ScoreError};
-use job_sort_formula::{Program, Threads};
+use job_sort_formula::{Program, Threads, parallel};
 use jsf_openpbs::amounts::logged;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use job_sort_formula::schema::Schema;
+use job_sort_formula::Schema;
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_testing::random::Xorshift;
 use jsf_testing::{golden, setting};

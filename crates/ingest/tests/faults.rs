@@ -1,13 +1,11 @@
 //! Job documents with faults: what cannot be read is reported, and the rest is read.
 
+use job_sort_formula::Value;
 use job_sort_formula::jobs::Exclusion;
-use job_sort_formula::python::Value;
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resources::add_resources;
-use jsf_openpbs::job_attributes::FairshareEntity;
+use jsf_openpbs::{FairshareEntity, Objects, Queues};
 use proptest::prelude::*;
 
 const NEEDED: [&str; 8] = [

@@ -3,14 +3,11 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::jobs::{Exclusion, JobProblem, JobTable};
-use job_sort_formula::python::Value;
-use job_sort_formula::schema::Schema;
+use job_sort_formula::{Schema, Value};
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
 use jsf_openpbs::amounts::logged;
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resources::add_resources;
-use jsf_openpbs::job_attributes::FairshareEntity;
+use jsf_openpbs::{FairshareEntity, Objects, Queues};
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, RecordedSite};
 use serde::Deserialize;

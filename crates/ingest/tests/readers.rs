@@ -7,10 +7,7 @@ use std::io::{self, Read};
 
 use job_sort_formula::schema::{InputType, Schema};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
-use jsf_openpbs::amounts::NumberMode;
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::job_attributes::FairshareEntity;
+use jsf_openpbs::{FairshareEntity, NumberMode, Objects, Queues};
 use jsf_testing::fuzz_targets::describe;
 use jsf_testing::random::Xorshift;
 use jsf_testing::setting;

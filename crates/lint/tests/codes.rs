@@ -1,8 +1,8 @@
 //! For each code, formulas with such a finding, and similar formulas without it.
 
-use job_sort_formula::diagnostic::{Diagnostic, Severity};
+use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Schema, Value};
+use job_sort_formula::{Diagnostic, Formula, Schema, Value};
 use jsf_lint::Ranges;
 
 fn schema() -> Schema {

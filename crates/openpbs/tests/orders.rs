@@ -3,11 +3,11 @@
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::rank::fill_fairshare;
 use job_sort_formula::{Formula, JobTable};
-use jsf_openpbs::amounts::{NumberMode, server_float};
-use jsf_openpbs::files::sched_config::{ConfigWarning, SchedConfig};
+use jsf_openpbs::amounts::server_float;
+use jsf_openpbs::files::sched_config::ConfigWarning;
 use jsf_openpbs::order::{NotConsidered, Order};
-use jsf_openpbs::pbs_tree::PbsTree;
 use jsf_openpbs::submission::PythonStringLiteral;
+use jsf_openpbs::{NumberMode, PbsTree, SchedConfig};
 use jsf_testing::golden::{self, field};
 use jsf_testing::recorded::{self, Record, RecordedJob, RecordedSite};
 use serde::Deserialize;

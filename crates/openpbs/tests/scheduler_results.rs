@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use job_sort_formula::formula::program::Program;
 use job_sort_formula::jobs::{Exclusion, Job, JobState, JobTable};
 use job_sort_formula::rank::{OnError, ScorePrecision, Scores, score};
-use job_sort_formula::{Schema, Value};
+use job_sort_formula::{Program, Schema, Value};
+use jsf_openpbs::Objects;
 use jsf_openpbs::amounts::logged;
-use jsf_openpbs::files::objects::Objects;
 use jsf_openpbs::files::resources::add_resources;
 use jsf_openpbs::order::{NotConsidered, Ordered};
 use jsf_testing::golden;

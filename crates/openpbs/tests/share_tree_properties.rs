@@ -3,9 +3,7 @@
 use job_sort_formula::fairshare::{
     AssessedTree, DocumentedOpenPbs, FairShare, Member, NodeKind, PolicyRules,
 };
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
-use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::pbs_tree::PbsTree;
+use jsf_openpbs::{PbsTree, ResourceGroup, SchedConfig, UsageFile};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

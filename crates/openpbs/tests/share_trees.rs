@@ -10,9 +10,8 @@ use job_sort_formula::fairshare::{
     AssessedTree, FairShare, Member, NodeId, OpenPbs, PolicyRules, TreeBuilder,
 };
 use jsf_openpbs::amounts::{fairshare, printed_fairshare};
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, TREE_ROOT, UsageFile};
-use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::pbs_tree::PbsTree;
+use jsf_openpbs::files::fairshare_files::TREE_ROOT;
+use jsf_openpbs::{PbsTree, ResourceGroup, SchedConfig, UsageFile};
 use jsf_testing::golden::{self, field as text};
 use serde_json::Value;
 

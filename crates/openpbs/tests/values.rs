@@ -3,12 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_sort_formula::formula::program::{CompileError, Program};
+use job_sort_formula::formula::program::CompileError;
 use job_sort_formula::formula::syntax::{Construct, SyntaxErrorKind};
-use job_sort_formula::jobs::{Job, JobTable};
-use job_sort_formula::python::ErrorKind;
 use job_sort_formula::rank::{Score, Scores, fill_fairshare};
-use job_sort_formula::{Formula, Schema, Value};
+use job_sort_formula::{ErrorKind, Formula, Job, JobTable, Program, Schema, Value};
 use jsf_openpbs::amounts::{NumberMode, logged};
 use jsf_openpbs::order::Order;
 use jsf_openpbs::server_validation::validate;

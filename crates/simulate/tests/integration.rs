@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::PolicyRules;
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_simulate::{Backfill, LogRules, Observer, OrderRules, Schedule, SimulationRules, Workload};
 use jsf_site::{
     FileSource, Role, SimulatedQueue, SimulationOptions, Site, SiteError, SiteFiles, SiteOptions,

@@ -4,7 +4,7 @@
 //! and records that PBS and Torque wrote.
 
 use job_sort_formula::{Formula, Schema};
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_simulate::{
     Backfill, Cancelled, LogRules, Overrun, ProcessorsOf, Statistics, Workload, simulate,
 };

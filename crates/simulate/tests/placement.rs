@@ -1,6 +1,6 @@
 //! Jobs of a log are placed on the hosts of the site's nodes, as their `select` and `place` say.
 
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_simulate::LogRules;
 use jsf_site::{LeftOut, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions};
 use jsf_testing::random::Generator;

@@ -3,7 +3,7 @@
 
 use job_sort_formula::Formula;
 use job_sort_formula::schema::InputType;
-use jsf_openpbs::amounts::NumberMode;
+use jsf_openpbs::NumberMode;
 use jsf_simulate::{Fairness, LogRules, Schedule, Workload};
 use jsf_site::{LeftOut, Role, SimulatedQueue, SimulationOptions, Site, SiteFiles, SiteOptions};
 

@@ -9,13 +9,9 @@ use job_sort_formula::rank::{OnError, ScorePrecision, fill_fairshare, missing_fa
 use job_sort_formula::{Formula, JobTable, Program, Ranking, Schema};
 use jsf_ingest::native_tree::read_tree;
 use jsf_ingest::{ReadOptions, read_jobs};
-use jsf_openpbs::amounts::{NumberMode, logged};
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::queues::Queues;
+use jsf_openpbs::amounts::logged;
 use jsf_openpbs::files::resources::add_resources;
-use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::pbs_tree::PbsTree;
+use jsf_openpbs::{NumberMode, Objects, PbsTree, Queues, ResourceGroup, SchedConfig, UsageFile};
 
 const FORMULAS: [&str; 7] = [
     "alcf",

@@ -7,10 +7,8 @@ use std::sync::Arc;
 use job_sort_formula::Formula;
 use job_sort_formula::python::{BinaryOperator, Python, Value};
 use job_sort_formula::rank::explain::nearest_double;
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::queues::Queues;
-use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::order::Criterion;
+use jsf_openpbs::{Objects, Queues, SchedConfig};
 use jsf_site::{
     ExplainOptions, Explanation, Explanations, FileSource, Neighbour, RankRequest, RankedQueue,
     Role, Site, SiteFiles, SiteOptions,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use job_sort_formula::python::PythonVersion;
+use job_sort_formula::PythonVersion;
 use jsf_site::{FileSource, Role, Site, SiteFiles, SiteOptions};
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::FormulaSubmission;
 use jsf_site::{Role, Site, SiteFiles, SiteOptions};
 
 const JOBS: &str = "{\"id\":\"1.vm\",\"ncpus\":4}\n{\"id\":\"2.vm\",\"ncpus\":0}\n";

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use job_sort_formula::Formula;
 use job_sort_formula::fairshare::NodeId;
 use job_sort_formula::fairshare::decay::IntervalDecay;
-use jsf_openpbs::amounts::{NumberMode, logged};
-use jsf_openpbs::files::sched_config::SchedConfig;
+use jsf_openpbs::amounts::logged;
 use jsf_openpbs::log_comparison::{
     CauseKind, Difference, NotCaptured, Replay, formulas_set, logged_values,
 };
 use jsf_openpbs::pbs_tree::MIN_USAGE;
-use jsf_openpbs::pbs_tree::PbsTree;
+use jsf_openpbs::{NumberMode, PbsTree, SchedConfig};
 use jsf_site::{FileSource, FormulaText, Role, Site, SiteError, SiteFiles, SiteOptions};
 use jsf_testing::golden;
 use jsf_testing::recorded::{self, Record};

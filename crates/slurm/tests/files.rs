@@ -6,9 +6,8 @@ use std::fs;
 use job_sort_formula::fairshare::tree_document::{TreeDocument, TreeNode};
 use job_sort_formula::fairshare::{NodeId, NodeKind, ShareTree, Shares};
 use jsf_slurm::associations::TreeFormat;
-use jsf_slurm::cluster::Cluster;
 use jsf_slurm::slurm_jobs::SlurmJobs;
-use jsf_slurm::{SlurmDocument, SlurmTree, read_tree};
+use jsf_slurm::{Cluster, SlurmDocument, SlurmTree, read_tree};
 use jsf_testing::golden::{self, field as text, number, slurm_trees};
 use serde_json::Value;
 

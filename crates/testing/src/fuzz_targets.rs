@@ -9,36 +9,32 @@ use std::sync::Arc;
 use job_sort_formula::fairshare::tree_document::TreeDocument;
 use job_sort_formula::fairshare::{AssessedTree, FairTree, PolicyRules};
 use job_sort_formula::formula::Template;
-use job_sort_formula::jobs::{Job, JobTable};
 use job_sort_formula::rank::{ColumnScratch, OnError, ScorePrecision, score};
 use job_sort_formula::schema::InputType;
-use job_sort_formula::{Formula, Program, Schema, Value};
+use job_sort_formula::{Formula, Job, JobTable, Program, Schema, Value};
 use jsf::commands::page::{WhatIfPage, check_json, ranking_json};
 use jsf_ingest::native_tree::{read_flux_tree, read_tree};
 use jsf_ingest::{ParsedJobs, ReadError, ReadOptions, read_jobs};
 use jsf_lint::{Ranges, lint_values};
-use jsf_openpbs::amounts::NumberMode;
 use jsf_openpbs::check::{Checked, SiteFacts};
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
 use jsf_openpbs::files::formula_text::{formula_in, pasted};
-use jsf_openpbs::files::nodes::Nodes;
-use jsf_openpbs::files::objects::{Objects, repeated};
+use jsf_openpbs::files::objects::repeated;
 use jsf_openpbs::files::pbs_rstat::read_reservations;
-use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resources::add_resources;
-use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::files::server::ServerSettings;
-use jsf_openpbs::job_attributes::FairshareEntity;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
 use jsf_openpbs::qmgr_command::set_command_for;
 use jsf_openpbs::server_validation::validate;
-use jsf_openpbs::submission::FormulaSubmission;
+use jsf_openpbs::{
+    FairshareEntity, FormulaSubmission, Nodes, NumberMode, Objects, Queues, ResourceGroup,
+    SchedConfig, UsageFile,
+};
 use jsf_simulate::{Goals, JudgedRun, Workload, WorkloadBuilder, read_workload};
 use jsf_site::{
     FileSource, PolicyName, Role, SharesRequest, SimulatedQueue, SimulationOptions, Site,
     SiteFiles, SiteOptions, WhatIf,
 };
-use jsf_slurm::slurm_conf::SlurmConf;
+use jsf_slurm::SlurmConf;
 
 /// A target by the name of its folder of crashers.
 pub type Target = (&'static str, fn(&[u8]));

@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 
 use job_sort_formula::fairshare::PolicyRules;
-use job_sort_formula::jobs::JobTable;
-use job_sort_formula::{Schema, Value};
+use job_sort_formula::{JobTable, Schema, Value};
 use jsf_ingest::{ParsedJobs, ReadOptions, read_jobs};
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
-use jsf_openpbs::files::objects::Objects;
-use jsf_openpbs::files::queues::Queues;
 use jsf_openpbs::files::resources::add_resources;
-use jsf_openpbs::files::sched_config::SchedConfig;
-use jsf_openpbs::job_attributes::FairshareEntity;
-use jsf_openpbs::pbs_tree::PbsTree;
+use jsf_openpbs::{
+    FairshareEntity, Objects, PbsTree, Queues, ResourceGroup, SchedConfig, UsageFile,
+};
 use serde::Deserialize;
 
 use super::golden;

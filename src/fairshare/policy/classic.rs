@@ -2,8 +2,7 @@
 //! Fairshare Algorithm", and what its daemons do.
 
 use crate::fairshare::policy::normalization::Normalized;
-use crate::fairshare::policy::slurm_associations::ExponentialFactor;
-use crate::fairshare::policy::slurm_associations::SlurmModel;
+use crate::fairshare::policy::slurm_associations::{ExponentialFactor, SlurmModel};
 use crate::fairshare::policy::{Policy, PolicyRules, Release, ShareTable};
 use crate::fairshare::x87::Extended;
 use crate::fairshare::{ShareTree, Shares};

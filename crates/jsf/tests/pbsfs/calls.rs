@@ -4,9 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
-use jsf_openpbs::files::sched_config::SchedConfig;
 use jsf_openpbs::pbsfs::{Request, SchedPriv, answer};
+use jsf_openpbs::{ResourceGroup, SchedConfig, UsageFile};
 use jsf_testing::golden::{self, field as text};
 use serde_json::Value;
 

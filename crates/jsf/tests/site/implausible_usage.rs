@@ -12,8 +12,7 @@ use std::path::Path;
 
 use job_sort_formula::fairshare::{FairShare, PolicyRules};
 use jsf_openpbs::amounts::printed_fairshare;
-use jsf_openpbs::files::fairshare_files::{ResourceGroup, UsageFile};
-use jsf_openpbs::pbs_tree::PbsTree;
+use jsf_openpbs::{PbsTree, ResourceGroup, UsageFile};
 use jsf_testing::golden;
 use serde_json::{Value, json};
 

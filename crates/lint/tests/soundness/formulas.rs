@@ -1,7 +1,7 @@
 //! Random formulas, and random values for their inputs.
 
-use job_sort_formula::python::{Function, PythonVersion, Value};
-use job_sort_formula::schema::{InputType, Schema};
+use job_sort_formula::schema::InputType;
+use job_sort_formula::{Function, PythonVersion, Schema, Value};
 use jsf_lint::{Interval, NumberType, Ranges};
 use jsf_testing::random::Generator;
 

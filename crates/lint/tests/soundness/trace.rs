@@ -1,10 +1,10 @@
 //! A second interpreter, of the syntax tree, that records the value or the error of every part that
 //! it evaluates.
 
+use job_sort_formula::Schema;
 use job_sort_formula::formula::name_resolution::Resolution;
 use job_sort_formula::formula::syntax::{Expr, ExprId, ExprKind, LiteralKind};
 use job_sort_formula::python::{BooleanOperator, ErrorKind, Python, Raised, Value};
-use job_sort_formula::schema::Schema;
 
 /// The result of a part; an error only if its own operation raised it.
 pub type Seen = (ExprId, Result<Value, ErrorKind>);

@@ -1,9 +1,8 @@
 //! The value of every sub-expression that is evaluated, and the sum of the terms, in Python and
 //! here.
 
-use job_sort_formula::python::{ErrorKind, Value};
 use job_sort_formula::rank::explain;
-use job_sort_formula::{Formula, Program, Schema};
+use job_sort_formula::{ErrorKind, Formula, Program, Schema, Value};
 use jsf_testing::random::formulas::{INTEGERS, NUMBERS, Writer, schema};
 use jsf_testing::random::{self, Generator, written};
 use jsf_testing::recorded::{self, Record, RecordedJob, RecordedSite};

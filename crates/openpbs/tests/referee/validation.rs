@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use job_sort_formula::schema::{Origin, Schema};
-use job_sort_formula::{Formula, PythonVersion};
+use job_sort_formula::schema::Origin;
+use job_sort_formula::{Formula, PythonVersion, Schema};
 use jsf_openpbs::server_validation::{Uncertainty, Validation, validate};
 use jsf_testing::{golden, recorded, setting};
 use proptest::prelude::*;

@@ -3,9 +3,8 @@
 //! A formula is a list of tokens. The module `text` puts spaces, line ends and comments between
 //! them, and mistakes into some of them.
 
-use job_sort_formula::Schema;
-use job_sort_formula::python::{Function, PythonVersion};
 use job_sort_formula::schema::InputType;
+use job_sort_formula::{Function, PythonVersion, Schema};
 
 use super::Generator;
 
