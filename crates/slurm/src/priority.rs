@@ -141,7 +141,7 @@ impl PrioritySettings {
     /// ```
     /// use jsf_slurm::slurm_conf::SlurmConf;
     ///
-    /// let conf = SlurmConf::parse("slurm.conf", b"PriorityWeightAge=1000\nPriorityWeightTRES=cpu=5\n");
+    /// let conf = SlurmConf::parse("slurm.conf", b"PriorityWeightAge=1000\nPriorityWeightTRES=cpu=5\n", None);
     /// let formula = "min(4294967295, max(1, floor(1000*age_factor + tres_points + site_factor - nice)))";
     /// assert_eq!(conf.priority.formula(false), formula);
     /// ```

@@ -100,22 +100,18 @@ impl SlurmConf {
         Some(&self.values.get(key)?.0)
     }
 
-    /// Reads a text without its folder: an `Include` in it is a warning.
+    /// Reads a text in its folder, from which it may include files. One that cannot be read is a
+    /// warning, and so is an `Include` in a text without a folder.
     ///
     /// ```
-    /// use jsf_slurm::slurm_conf::SlurmConf;
+    /// use jsf_slurm::SlurmConf;
     ///
-    /// let conf = SlurmConf::parse("slurm.conf", b"PriorityType=priority/multifactor\npriorityflags=NO_FAIR_TREE\n");
+    /// let text = b"PriorityType=priority/multifactor\npriorityflags=NO_FAIR_TREE\n";
+    /// let conf = SlurmConf::parse("slurm.conf", text, None);
     /// assert_eq!((conf.policy, conf.decay_half_life), ("classic", 604_800));
     /// assert_eq!(conf.warnings, []);
     /// ```
-    pub fn parse(source_name: &str, bytes: &[u8]) -> Self {
-        Self::parse_in(source_name, bytes, None)
-    }
-
-    /// Reads a text in its folder, from which it may include files. One that cannot be read is a
-    /// warning.
-    pub fn parse_in(source_name: &str, bytes: &[u8], folder: Option<&Path>) -> Self {
+    pub fn parse(source_name: &str, bytes: &[u8], folder: Option<&Path>) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let mut settings = Settings {
             folder,

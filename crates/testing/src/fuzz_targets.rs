@@ -361,7 +361,7 @@ fn check_document(document: &TreeDocument) {
 
 /// The settings of Slurm, and what they make of a tree.
 pub fn slurm_conf(data: &[u8]) {
-    SlurmConf::parse("slurm.conf", data);
+    SlurmConf::parse("slurm.conf", data, None);
     let tree = br#"{"children":[{"name":"a","shares":40,"children":[{"name":"Bob","shares":50,"usage":100}]}]}"#;
     let files = SiteFiles::default()
         .with(Role::SlurmConf, file(data))

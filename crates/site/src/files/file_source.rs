@@ -222,7 +222,7 @@ impl FileSource {
             Self::Path(path) if path.is_file() => path.parent(),
             _ => None,
         };
-        Ok(SlurmConf::parse_in(&self.name(), &bytes, folder))
+        Ok(SlurmConf::parse(&self.name(), &bytes, folder))
     }
 
     /// Checks that the content is a `slurm.conf`. A text of which no setting is recognised is one

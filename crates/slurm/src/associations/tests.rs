@@ -522,12 +522,12 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = read_tree("t", &bytes);
-        let _ = crate::slurm_conf::SlurmConf::parse("t", &bytes);
+        let _ = crate::slurm_conf::SlurmConf::parse("t", &bytes, None);
     }
 
     #[test]
     fn what_is_read_becomes_a_tree(text in pieces()) {
-        let _ = crate::slurm_conf::SlurmConf::parse("t", text.as_bytes());
+        let _ = crate::slurm_conf::SlurmConf::parse("t", text.as_bytes(), None);
         if let Ok(tree) = read_tree("t", text.as_bytes()) {
             prop_assert!(tree.document.share_tree().is_ok(), "{:?}", tree.document.share_tree());
         }

@@ -14,13 +14,13 @@ fn assert_values(conf: &SlurmConf, expected: &[(&str, &str)]) {
 }
 
 fn policy(flags: &str) -> (&'static str, Vec<String>) {
-    let conf = SlurmConf::parse("s", format!("PriorityFlags={flags}\n").as_bytes());
+    let conf = SlurmConf::parse("s", format!("PriorityFlags={flags}\n").as_bytes(), None);
     (conf.policy, messages(&conf))
 }
 
 #[test]
 fn an_empty_file_has_the_daemons_defaults() {
-    let conf = SlurmConf::parse("s", b"# nothing\n");
+    let conf = SlurmConf::parse("s", b"# nothing\n", None);
     assert_eq!(conf, SlurmConf::default());
     assert_eq!(
         (conf.policy, conf.decay_half_life, conf.calc_period),
@@ -51,7 +51,7 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
     let text = "CLUSTERNAME=x prioritytype=Priority/Multifactor PriorityFlags = \"NO_FAIR_TREE\" \\\n\
         prioritydecayhalflife=14-0 # two weeks\nPriorityCalcPeriod=0:30 FairShareDampeningFactor=5\n\
         priorityusageresetperiod=Monthly\nNodeName=n1 PriorityType=wrong\n";
-    let conf = SlurmConf::parse("s", text.as_bytes());
+    let conf = SlurmConf::parse("s", text.as_bytes(), None);
     let expected = SlurmConf {
         policy: "classic",
         decay_half_life: 1_209_600,
@@ -82,7 +82,7 @@ fn keys_are_case_insensitive_and_lines_may_be_continued() {
 fn a_value_that_the_daemon_refuses_is_a_warning_and_the_default_is_used() {
     let text = "PriorityDecayHalfLife=soon\nPriorityCalcPeriod=0\nPriorityUsageResetPeriod=hourly\n\
         FairShareDampeningFactor=0\nPriorityWeigthAge=3\nfoo\nPriorityType=priority/basic\nPriorityType=priority/x\n";
-    let conf = SlurmConf::parse("s", text.as_bytes());
+    let conf = SlurmConf::parse("s", text.as_bytes(), None);
     let settings = SlurmConf {
         warnings: Vec::new(),
         start_fault: None,
@@ -129,14 +129,15 @@ fn settings_without_effect_are_warnings() {
             "the plugin `multifactor2` is not known",
         ),
     ] {
-        let conf = SlurmConf::parse("s", text.as_bytes());
+        let conf = SlurmConf::parse("s", text.as_bytes(), None);
         assert!(messages(&conf)[0].contains(warning));
         assert_eq!(conf.require_start(), Ok(()));
     }
     assert_eq!(
         SlurmConf::parse(
             "s",
-            b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY"
+            b"PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=YEARLY",
+            None
         )
         .warnings,
         []
@@ -164,7 +165,7 @@ fn files_are_included_from_the_same_folder_only() {
     let main = folder.join("slurm.conf");
     let read = || {
         let name = main.display().to_string();
-        SlurmConf::parse_in(&name, &fs::read(&main).expect("readable"), main.parent())
+        SlurmConf::parse(&name, &fs::read(&main).expect("readable"), main.parent())
     };
     let conf = read();
     assert_eq!((conf.policy, conf.calc_period), ("depth-oblivious", 60));
@@ -247,7 +248,7 @@ Slurmctld(primary) at head is UP
 
 #[test]
 fn the_output_of_scontrol_show_config_has_no_false_warnings() {
-    let conf = SlurmConf::parse("scontrol.txt", SHOW_CONFIG.as_bytes());
+    let conf = SlurmConf::parse("scontrol.txt", SHOW_CONFIG.as_bytes(), None);
     let expected = SlurmConf {
         decay_half_life: 1_209_600,
         is_printed: true,
@@ -278,12 +279,12 @@ fn the_output_of_scontrol_show_config_has_no_false_warnings() {
         "PriorityFlags           = ",
         "PriorityFlags           = ACCRUE_ALWAYS,NO_FAIR_TREE",
     );
-    let conf = SlurmConf::parse("scontrol.txt", flags.as_bytes());
+    let conf = SlurmConf::parse("scontrol.txt", flags.as_bytes(), None);
     assert_eq!((conf.policy, conf.warnings), ("classic", Vec::new()));
     let basic = SHOW_CONFIG
         .replace("priority/multifactor", "priority/basic")
         .replace("14-00:00:00", "00:00:00");
-    let conf = SlurmConf::parse("scontrol.txt", basic.as_bytes());
+    let conf = SlurmConf::parse("scontrol.txt", basic.as_bytes(), None);
     let found = messages(&conf);
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(
@@ -301,6 +302,7 @@ fn a_key_without_a_value_is_a_parse_error() {
     let conf = SlurmConf::parse(
         "s",
         b"PriorityFlags=\nSlurmUser = # none\nPriorityType=priority/multifactor x=\n",
+        None,
     );
     let expected = [
         "`s`, line 1: `PriorityFlags=` is not `Key=Value`; slurmctld does not start with it",
@@ -308,14 +310,17 @@ fn a_key_without_a_value_is_a_parse_error() {
         "`s`, line 3: `x=` is not `Key=Value`; slurmctld does not start with it",
     ];
     assert_eq!(messages(&conf), expected);
-    assert_eq!(SlurmConf::parse("s", b"PriorityFlags=\"\"\n").warnings, []);
+    assert_eq!(
+        SlurmConf::parse("s", b"PriorityFlags=\"\"\n", None).warnings,
+        []
+    );
 }
 
 #[test]
 fn weights_of_resources_have_units_and_an_order() {
     let text = "PriorityWeightTRES=GRES/gpu=3000,Mem=10G,CPU=1.5K,License/lab=-2\n\
         AccountingStorageTRES=license/lab,gres/gpu\nPriorityFavorSmall=maybe\nPriorityWeightQOS=-1\n";
-    let conf = SlurmConf::parse("s", text.as_bytes());
+    let conf = SlurmConf::parse("s", text.as_bytes(), None);
     let weights: Vec<(&str, f64)> = conf
         .priority
         .weight_tres
@@ -339,7 +344,7 @@ fn weights_of_resources_have_units_and_an_order() {
 fn nodes_and_partitions_have_the_values_of_their_defaults() {
     let text = "NodeName=DEFAULT CPUs=8\nNodeName=n[1-3] RealMemory=5\nNodeName=big CPUs=64\n\
         PartitionName=DEFAULT PriorityJobFactor=7\nPartitionName=a Nodes=ALL\nPartitionName=b PriorityJobFactor=2\n";
-    let objects = SlurmConf::parse("s", text.as_bytes());
+    let objects = SlurmConf::parse("s", text.as_bytes(), None);
     let cpus = objects.nodes.iter().map(|node| node.number::<u32>("CPUs"));
     assert_eq!(cpus.collect::<Vec<_>>(), [8, 8, 8, 64].map(Some));
     let factors = objects.partitions.iter();
