@@ -20,7 +20,7 @@ pub enum InputType {
     Count,
     /// An amount of memory or disk space, in kb (PBS type `size`).
     Size,
-    /// A duration, in seconds (PBS types `time` and `duration`).
+    /// A duration, in seconds (PBS type `duration`).
     Duration,
     /// A number that may have decimals (PBS type `float`).
     Float,

@@ -79,6 +79,8 @@ pub struct QueuedJob {
     pub eligible_time: Option<i64>,
     /// The subjobs of an array that were not started; `None` for any other job.
     pub queued_subjobs: Option<ArrayIndices>,
+    /// Whether the document lists these, and does not only count them.
+    pub are_queued_subjobs_listed: bool,
     /// All subjobs of an array, if the document names them.
     pub submitted_subjobs: Option<ArrayIndices>,
     /// How many subjobs of an array run or are ending.
@@ -188,6 +190,7 @@ impl AttributeReader<'_, '_> {
             queue_rank: job.get(JobKey::QueuedAt).and_then(integer),
             accrue_type: accrue_type.and_then(|kind| kind.try_into().ok()),
             eligible_time: self.special(SpecialInput::EligibleTime).and_then(seconds),
+            are_queued_subjobs_listed: self.listed_subjobs().is_some(),
             queued_subjobs: self.queued_subjobs(),
             submitted_subjobs: self
                 .text("array_indices_submitted")
@@ -277,11 +280,14 @@ impl AttributeReader<'_, '_> {
     /// The subjobs that were not started, if the job is an array; by their number alone, they are
     /// those from 0.
     fn queued_subjobs(&self) -> Option<ArrayIndices> {
-        let remaining = self.text("array_indices_remaining");
-        match remaining.and_then(ArrayIndices::parse) {
+        match self.listed_subjobs() {
             Some(indices) => Some(indices),
             None => Some(ArrayIndices::first(self.subjobs_in("Queued:")?)),
         }
+    }
+
+    fn listed_subjobs(&self) -> Option<ArrayIndices> {
+        ArrayIndices::parse(self.text("array_indices_remaining")?)
     }
 
     /// How many subjobs may run at a time: `max_run_subjobs`, else what follows `%` as in

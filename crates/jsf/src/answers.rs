@@ -154,11 +154,6 @@ pub trait Answer: Serialize {
         false
     }
 
-    /// Whether the document says itself for how many jobs the formulas fail.
-    fn says_failures(&self) -> bool {
-        self.shows_findings()
-    }
-
     /// Writes a format that not every answer has.
     ///
     /// # Errors

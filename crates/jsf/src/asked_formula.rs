@@ -1,6 +1,8 @@
 //! The formula that a question is about: what Python reads of its text, what is found about it, and
 //! the errors of one that cannot be ranked.
 
+use std::collections::HashSet;
+
 use job_sort_formula::diagnostic::Severity;
 use job_sort_formula::{Diagnostic, Formula, Schema};
 use jsf_lint::lint;
@@ -65,7 +67,11 @@ impl AskedFormula {
 
     /// Keeps the findings that may be why the formula cannot be ranked, such as a misspelled name.
     pub(crate) fn suspect(&self, mut findings: Vec<Diagnostic>, warnings: &mut Warnings) {
-        findings.retain(|found| found.severity != Severity::Note);
+        // a name that is misspelled in several places is said once
+        let mut said = HashSet::new();
+        findings.retain(|found| {
+            found.severity != Severity::Note && said.insert((found.code, found.message.clone()))
+        });
         let findings = self.submitted.in_source(findings);
         warnings.suspected = Some((self.source.clone(), findings));
     }

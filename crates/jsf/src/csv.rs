@@ -1,5 +1,5 @@
-//! Comma-separated values as in RFC 4180, whose lines are made in parallel and written in order, and
-//! whose cells a spreadsheet takes for no formulas.
+//! Comma-separated values as in RFC 4180: a writer of records, cells that a spreadsheet takes for no
+//! formulas (`--csv-safe`), and lines that are made in parallel and written in order.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

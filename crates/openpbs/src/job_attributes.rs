@@ -97,8 +97,9 @@ pub(crate) fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
 
 /// The processors of a `select` such as `2:ncpus=8+ncpus=1`; `None` if it does not say.
 pub fn processors_of_select(select: &str) -> Option<i64> {
-    positive_sum(select.split('+').map(|chunk| {
-        let mut parts = chunk.split(':');
+    let chunks = split_unquoted(select, '+').into_iter();
+    positive_sum(chunks.map(|chunk| {
+        let mut parts = split_unquoted(chunk, ':').into_iter();
         let ncpus: i64 = parts.find_map(|part| part.strip_prefix("ncpus=")?.parse().ok())?;
         count(chunk).checked_mul(ncpus)
     }))
@@ -356,6 +357,8 @@ mod tests {
     #[test]
     fn requests() {
         assert_eq!(processors_of_select("2:ncpus=8:mem=1gb+ncpus=1"), Some(17));
+        let quoted = "ncpus=2:software='a+2:ncpus=9'";
+        assert_eq!(processors_of_select(quoted), Some(2));
         assert_eq!(
             [processors_of_select("2:mem=1gb"), processors_of_select("")],
             [None, None]

@@ -2,12 +2,12 @@
 //! recorded runs.
 //!
 //! In: the text of a formula ([`submission`]), the files and listings of a site ([`files`]),
-//! resource amounts ([`amounts`]), durations and times ([`times`]), what the attributes of jobs say ([`job_attributes`]), and
-//! a job table with scores.
+//! resource amounts ([`amounts`]), durations and times ([`times`]), what the attributes of jobs say
+//! ([`job_attributes`]), and a job table with scores.
 //! Out: the numbers that the formula sees, the fair-share tree ([`pbs_tree`]), the order of jobs
-//! ([`order`]), a scheduling cycle ([`cycle`]), the commands of `qmgr` ([`qmgr_command`]), the answer of the server ([`server_validation`]), the output of `pbsfs`
-//! ([`pbsfs`]), the findings that need the site ([`check`]), and the comparison with a scheduler's log
-//! ([`log_comparison`]).
+//! ([`order`]), a scheduling cycle ([`cycle`]), the commands of `qmgr` ([`qmgr_command`]), the answer
+//! of the server ([`server_validation`]), the output of `pbsfs` ([`pbsfs`]), the findings that need
+//! the site ([`check`]), and the comparison with a scheduler's log ([`log_comparison`]).
 //!
 //! Internal to the workspace: the crates that other programs call are `job-sort-formula` and
 //! `jsf-site`.
@@ -38,7 +38,6 @@ pub mod files {
     pub mod objects;
     pub mod pbs_rstat;
     pub mod queues;
-
     pub mod resources;
     pub mod run_limits;
     pub mod sched_config;

@@ -6,9 +6,6 @@
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
-pub use job_sort_formula::printing::{
-    decimals, fairshare, fixed, logged, printed, read_resource, resource,
-};
 use jsf_json::seconds_of_date_and_time;
 
 /// The number of seconds in `HH:MM:SS`, `MM:SS` or `SS`, each part with any number of digits; a

@@ -109,6 +109,17 @@ fn swf_with_more_columns() {
 }
 
 #[test]
+fn parts_without_a_submission_are_named_in_the_order_of_the_log() {
+    let mut log = "50 0 0 5 2 -1 -1 4 90 -1 1 7 3 -1 2 -1 -1 -1\n".to_owned();
+    let mut expected = Vec::new();
+    for id in [7, 2, 9, 4, 1, 8, 3, 6, 5] {
+        log += &format!("{id} -1 30 8 2 -1 -1 4 90 -1 4 7 3 -1 2 -1 -1 -1\n");
+        expected.push(format!("job `{id}`: no time of submission"));
+    }
+    assert_eq!(read(&log).faults().messages(), expected);
+}
+
+#[test]
 fn parts_of_an_execution_are_joined() {
     let log = "\
 1 10 5 7 2 -1 -1 4 90 -1 2 7 3 -1 2 -1 -1 -1

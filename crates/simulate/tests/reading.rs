@@ -441,7 +441,7 @@ fn a_start_out_of_range_is_not_used() {
         let mut expected = vec![(60, None); jobs];
         expected.push((60, Some(9)));
         assert_eq!(read, expected, "{log}");
-        let counted = ["1 job has", "2 jobs have"][jobs - 1];
+        let counted = ["1 line has", "2 lines have"][jobs - 1];
         let note = format!("{counted} a start that is out of range, which is not used");
         assert_eq!(
             (&workload.notes, workload.faults().count()),

@@ -349,7 +349,10 @@ impl Settings<'_> {
     /// Interprets each setting as the daemon does; a value that is wrong is a warning.
     fn interpret(&mut self) {
         let mut settings = Vec::from_iter(self.conf.values.clone());
-        settings.sort_by_key(|(_, (_, at))| at.line);
+        // lines of two files may have the same number
+        settings.sort_by(|(_, (_, one)), (_, (_, other))| {
+            (&one.file, one.line).cmp(&(&other.file, other.line))
+        });
         for (key, (value, at)) in settings {
             self.at = at;
             match key {

@@ -74,9 +74,7 @@ pub(crate) fn show_rankings(answer: &impl Answer, format: Format, on_error: OnEr
             print_message("note", format_args!("findings of {name}:"));
         }
         draw_all(&given.source, &findings);
-        if !(format.is_document() && answer.says_failures()) {
-            report_errors(on_error, name, queue);
-        }
+        report_errors(on_error, name, queue);
     }
 }
 

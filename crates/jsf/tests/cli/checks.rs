@@ -700,6 +700,9 @@ fn what_is_found_of_a_formula_is_said_though_it_ranks_no_job() {
     // under its place
     assert!(said.contains("1 | fairshare_perc + walltme\n"), "{said}");
     assert!(said.contains("^^^^^^^"), "{said}");
+    let twice = "walltme + fairshare_perc + walltme";
+    let said = stderr(&jsf(&["rank", twice, "--queue", queue]));
+    assert_eq!(said.matches("JSF201").count(), 1, "{said}");
 }
 
 #[test]

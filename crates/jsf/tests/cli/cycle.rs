@@ -700,6 +700,9 @@ fn a_subjob_has_an_answer_of_its_own() {
     assert!(refused(&none_ended, "1[0]").contains("the subjob 0 of `1[].vm` runs"));
     let unnamed = ARRAY.replace("array_indices_submitted", "comment");
     assert!(refused(&unnamed, "1[0]").contains("no subjob 0 of `1[].vm` waits"));
+    // two wait, but which ones is not said
+    let unlisted = none_ended.replace("array_indices_remaining", "comment");
+    assert!(refused(&unlisted, "1[4]").contains("no subjob 4 of `1[].vm` waits"));
     assert!(refused(ARRAY, "7[0]").contains("no job is called `7[0]`"));
 }
 

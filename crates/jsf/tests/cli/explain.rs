@@ -180,14 +180,6 @@ fn a_failing_job_shows_the_guilty_part_and_the_others() {
     );
 }
 
-#[test]
-fn that_a_formula_fails_for_every_job_is_said_once() {
-    let output = jsf(&[&["explain", "1/0", "--job", "184598"], &SITE[..]].concat());
-    let said = [stdout(&output), stderr(&output)].concat();
-    assert_eq!(said.matches("division by zero").count(), 1, "{said}");
-    assert!(said.contains("`184598.kestrel` is 17th of 33."), "{said}");
-}
-
 /// The first line of an explanation.
 fn answer(formula: &str, job: &str) -> String {
     let text = success(&jsf(

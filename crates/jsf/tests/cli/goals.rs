@@ -197,6 +197,10 @@ fn a_file_that_is_wrong_is_refused_with_its_line_and_what_is_expected() {
             "line 6: expected a number, a duration or { old = 1.1 }",
         ),
         (
+            wait("\"p95\"", "at_most = { old = nan }"),
+            "line 6: a table is not a limit of",
+        ),
+        (
             wait("\"p95\"", "at_mst = 3"),
             "line 6: unknown field `at_mst`, expected one of `name`",
         ),

@@ -3,6 +3,7 @@
 //! other jobs.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -471,7 +472,8 @@ impl Machine {
                 _ => taken.push((part.pool, 1)),
             }
         }
-        taken.sort_unstable();
+        // of a pool that several parts take the largest, which comes first
+        taken.sort_unstable_by_key(|&(pool, amount)| (pool, Reverse(amount)));
         taken.dedup_by_key(|(pool, _)| *pool);
         for (pool, amount) in taken {
             let mut amounts = vec![0; self.amounts];
@@ -989,6 +991,18 @@ mod tests {
                 "{sharing} {place}"
             );
         }
+        let pool = vec![1, Machine::UNOCCUPIED];
+        let mut machine = Machine::new(&[pool.clone(), pool]).with_hosts(vec![0, 0]);
+        machine.sharing = vec![Sharing::from_name("force_exclhost"), Sharing::DEFAULT];
+        let parts = [0, 1].map(|pool| Part {
+            pool,
+            amounts: [1, 0].into(),
+        });
+        // the other vnode of the host is taken whole, although a part alone would share it
+        let placement = machine.occupied(parts.to_vec(), &Request::default());
+        let mut left = machine.free.clone();
+        change(&mut left, machine.amounts, &placement, -1);
+        assert_eq!(left, [0; 4]);
         let placing = Placing::from_words("vscatter:exclhost:group=switch");
         assert_eq!(placing.arrangement, Arrangement::Vscatter);
     }

@@ -654,7 +654,7 @@ fn goal_of(goal: Spanned<GoalTable>, schema: &Schema) -> Result<Goal, Fault> {
     };
     let span = limit.span();
     let (number, is_of_old) = match limit.into_inner() {
-        Given::OfOld { old } => (old, true),
+        Given::OfOld { old } if old.is_finite() => (old, true),
         given => (given.value_of(measure).map_err(at(span))?, false),
     };
     Ok(Goal {

@@ -468,8 +468,8 @@ impl WorkloadBuilder {
             unused_starts,
         } = self;
         if unused_starts > 0 {
-            let jobs = counted(unused_starts, "job has", "jobs have");
-            let note = format!("{jobs} a start that is out of range, which is not used");
+            let lines = counted(unused_starts, "line has", "lines have");
+            let note = format!("{lines} a start that is out of range, which is not used");
             read.notes.push(note);
         }
         let names = names.names;
@@ -593,7 +593,9 @@ impl Workload {
                 whole.insert(id_in(ids, job));
             }
         }
-        let mut joined: HashMap<&str, WorkloadJob> = HashMap::new();
+        // in the order of the log, in which they are named if they cannot be used
+        let mut joined: Vec<WorkloadJob> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
         let mut kept = Vec::with_capacity(self.jobs.len());
         for job in self.jobs.drain(..) {
             let id = id_in(ids, &job);
@@ -602,15 +604,18 @@ impl Workload {
                 _ if whole.contains(id) => {}
                 Extent::Queued if mentions.is_cancelled(id) => kept.push(job),
                 Extent::Queued => {}
-                Extent::Part => match joined.get_mut(id) {
-                    Some(parts) => parts.join(&job),
-                    None => _ = joined.insert(id, job),
+                Extent::Part => match places.get(id) {
+                    Some(&place) => joined[place].join(&job),
+                    None => {
+                        places.insert(id, joined.len());
+                        joined.push(job);
+                    }
                 },
             }
         }
-        for (id, job) in joined {
+        for job in joined {
             if job.submit == UNKNOWN {
-                let job = format_args!("job `{id}`");
+                let job = format_args!("job `{}`", id_in(ids, &job));
                 self.faults.add("no time of submission", job);
             } else {
                 kept.push(job);

@@ -486,7 +486,11 @@ fn find_jobs(
 
 /// Why a subjob of an array does not wait, as far as the document says.
 fn why_no_subjob_waits(job: &QueuedJob, array: &str, index: u32) -> String {
-    let (Some(queued), Some(all)) = (&job.queued_subjobs, &job.submitted_subjobs) else {
+    let (Some(queued), Some(all), true) = (
+        &job.queued_subjobs,
+        &job.submitted_subjobs,
+        job.are_queued_subjobs_listed,
+    ) else {
         return format!("no subjob {index} of `{array}` waits");
     };
     if all.position(index).is_none() {

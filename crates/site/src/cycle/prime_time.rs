@@ -200,8 +200,11 @@ impl Site {
         }
         let mut messages: Vec<Message> = Vec::new();
         // the jobs that wait at the last submission are run to their ends
+        /// Prime time begins and ends once a day; at midnight it may change again, because each
+        /// day has times of its own.
+        const CHANGES_A_DAY: usize = 3;
         let days = (last - first) / 86400 + DAYS_AFTER;
-        let times = self.times(&clock, first, 2 * days as usize, &mut messages)?;
+        let times = self.times(&clock, first, CHANGES_A_DAY * days as usize, &mut messages)?;
         warnings.extend(messages.iter().map(ToString::to_string));
         if !clock.is_known() {
             warnings.push(

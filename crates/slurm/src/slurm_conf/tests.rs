@@ -145,6 +145,29 @@ fn settings_without_effect_are_warnings() {
 }
 
 #[test]
+fn warnings_of_several_files_have_an_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let main = folder.path().join("slurm.conf");
+    fs::write(
+        folder.path().join("weights.conf"),
+        "PriorityCalcPeriod=x\nPriorityDecayHalfLife=x\n",
+    )
+    .expect("a file");
+    fs::write(
+        &main,
+        "FairShareDampeningFactor=x\nPriorityUsageResetPeriod=x\nInclude weights.conf\n",
+    )
+    .expect("a file");
+    let text = fs::read(&main).expect("readable");
+    let read = || messages(&SlurmConf::parse("a.conf", &text, main.parent()));
+    let first = read();
+    assert_eq!(first.len(), 4, "{first:#?}");
+    for _ in 0..20 {
+        assert_eq!(read(), first);
+    }
+}
+
+#[test]
 fn files_are_included_from_the_same_folder_only() {
     let outside = tempfile::tempdir().expect("a folder");
     let folder = outside.path().join("etc");

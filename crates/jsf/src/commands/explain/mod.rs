@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use clap::{ArgGroup, Args};
 use job_sort_formula::JobTable;
 use job_sort_formula::rank::explain::NodeValue;
-use jsf_openpbs::check::{Checked, Verdict};
+use jsf_openpbs::check::Checked;
 use jsf_openpbs::times::{Time, parse_duration};
 use jsf_site::{
     CycleRequest, DescribedJob, ExplainOptions, Explanation, Explanations, Neighbour, PolicyShares,
@@ -277,10 +277,6 @@ impl<'a> ExplainAnswer<'a> {
             .get_or_init(|| self.site.check_ranked(submitted, &self.queue))
     }
 
-    fn fails_for_all_jobs(&self) -> bool {
-        matches!(self.checked().verdict, Verdict::CrashesAtStart { .. })
-    }
-
     fn table(&self) -> &JobTable {
         &self.queue.table
     }
@@ -395,11 +391,6 @@ impl Serialize for ExplainAnswer<'_> {
 impl Answer for ExplainAnswer<'_> {
     fn rankings(&self) -> Vec<(&AskedFormula, &RankedQueue)> {
         vec![(&self.given, &self.queue)]
-    }
-
-    fn says_failures(&self) -> bool {
-        // the headline begins with the verdict
-        self.fails_for_all_jobs()
     }
 
     fn document(&self) -> Document<'_> {

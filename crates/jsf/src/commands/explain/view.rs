@@ -71,12 +71,7 @@ impl ExplainAnswer<'_> {
             sentences.extend(verdict_sentence(checked, "the formula"));
         }
         for job in jobs.iter().take(MAX_SENTENCES) {
-            let sentence = match job.result {
-                // the verdict says the rest
-                Some(Err(_)) if self.fails_for_all_jobs() => self.rank_in_words(job),
-                _ => self.place_in_words(job),
-            };
-            sentences.push(sentence + ".");
+            sentences.push(format!("{}.", self.place_in_words(job)));
         }
         if jobs.len() > MAX_SENTENCES {
             let more = count(jobs.len() - MAX_SENTENCES, "more job");

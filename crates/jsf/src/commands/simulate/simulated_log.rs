@@ -130,6 +130,7 @@ impl<'a> SimulatedLog<'a> {
         let simulated = simulated.map_err(|error| match error {
             SiteError::NotArithmetic => given.unusable(findings.clone()),
             error => {
+                // such as on a misspelled name, which no job of the log has
                 given.suspect(findings.clone(), warnings);
                 error.into()
             }
