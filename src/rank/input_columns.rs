@@ -103,9 +103,9 @@ impl Program {
     /// many rows as `scores`. Once `scratch` and `errors` have grown, only a row that raises an
     /// error allocates memory.
     ///
-    /// The rows are one queue: as in [`score`], all evaluations together are
-    /// limited to about a second, and the jobs beyond it get an error of the kind
-    /// [`ErrorKind::Limit`] without being tried.
+    /// The rows are one queue: as in [`score`](crate::rank::score), all evaluations together
+    /// are limited to about a second, and the jobs beyond it get an error of the kind
+    /// [`ErrorKind::Limit`](crate::python::ErrorKind::Limit) without being tried.
     ///
     /// # Errors
     /// A column is missing, unknown, given twice, or has a wrong number of rows or an entity
@@ -203,8 +203,8 @@ impl Program {
     /// and numbers beyond 64 bits allocate memory.
     ///
     /// One evaluation is limited to about a quarter of a second; beyond it the job gets an error of
-    /// the kind [`ErrorKind::Limit`]. Only
-    /// [`score_columns`](Self::score_columns) and [`score`] limit all jobs of a
+    /// the kind [`ErrorKind::Limit`](crate::python::ErrorKind::Limit). Only
+    /// [`score_columns`](Self::score_columns) and [`score`](crate::rank::score) limit all jobs of a
     /// queue together.
     ///
     /// # Errors

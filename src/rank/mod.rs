@@ -1,8 +1,8 @@
 //! The score of every job under a formula, and the order in which the scheduler considers the jobs,
 //! with the NaN semantics of OpenPBS.
 //!
-//! In: a [`Program`], a [`JobTable`] and, through [`fill_fairshare`], a fair-share backend. Out: the
-//! [`Scores`], of which each is a value or an error that concerns its job alone, and a [`Ranking`].
+//! In: a [`Program`](crate::Program), a [`JobTable`](crate::JobTable) and, through
+//! [`fill_fairshare`], a fair-share backend. Out: the [`Scores`], of which each is a value or an error that concerns its job alone, and a [`Ranking`].
 
 mod compare;
 mod evaluate;

@@ -615,8 +615,9 @@ impl Workload {
         }
         for job in joined {
             if job.submit == UNKNOWN {
-                let job = format_args!("job `{}`", id_in(ids, &job));
-                self.faults.add("no time of submission", job);
+                let id = id_in(ids, &job);
+                let line = format_args!("job `{id}`");
+                self.faults.add("no time of submission", line);
             } else {
                 kept.push(job);
             }

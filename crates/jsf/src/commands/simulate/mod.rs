@@ -422,7 +422,7 @@ impl<'a> SimulationAnswer<'a> {
     /// Simulates a log under a formula, and under the one before it if there is one.
     ///
     /// # Errors
-    /// As for [`SimulatedLog::read`]; a formula is not arithmetic, or the site cannot be simulated;
+    /// As for `SimulatedLog::read`; a formula is not arithmetic, or the site cannot be simulated;
     /// or the log has no waits though they are to be compared.
     pub fn new(
         site: &'a Site,
