@@ -149,7 +149,7 @@ const COUNTS_BRACKETS: PythonVersion = PythonVersion::V3_9;
 /// The most brackets that no parser before that finds too deep.
 const MAX_BRACKETS: usize = 80;
 
-/// The expression after `ans=`, or the answer to a text that is none.
+/// The expression after `ans=`, or the answer to a text that is no expression.
 fn parse(text: &str, python: PythonVersion) -> Result<Arc<Expr>, Validation> {
     if text.contains(['\n', '\r']) || text.ends_with('\\') {
         return Err(Uncertainty::Escape.into());

@@ -203,7 +203,7 @@ impl Site {
         };
         let mut rates = exchange_rates(program, schema, &inputs, &mut WorkBudget::new(RATES_WORK));
         rates.retain(|rate| {
-            // a rate that depends on the job is that of no job if there is none
+            // without a considered job, only a rate that is the same for all jobs means something
             let is_known = considered.is_some() || rate.is_constant;
             is_known && self.site_constant(&rate.name, schema, table).is_none()
         });

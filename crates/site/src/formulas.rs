@@ -1,5 +1,5 @@
 //! The formulas of a site: which of its documents have one, and which of them is in force; the text of
-//! each, what it was read from, and where it stands there.
+//! each, what it was read from, and its place there.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -148,7 +148,7 @@ impl PolicySelection {
         }
         let by_version = value("SLURM_VERSION").and_then(Release::from_version);
         let release = rules.slurm_release.or(by_version).or(written_by);
-        // `V26_11` stands for all releases since 23.11
+        // `V26_11` is any release since 23.11
         if conf.is_some() && value("PriorityType").is_none() && release != Some(Release::V26_11) {
             warnings.push(
                 "`slurm.conf` has no `PriorityType`: before 23.11 that means `priority/basic`, under which fair share \

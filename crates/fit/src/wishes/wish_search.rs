@@ -207,7 +207,7 @@ impl Search<'_, '_> {
 fn compared_pairs(queue: &WishedQueue<'_>) -> Vec<Wish> {
     let mut pairs = queue.wished.wishes.clone();
     for list in &queue.wished.lists {
-        // each pair takes another member of a group of equals, so that not one stands for all
+        // each pair takes another member of a group of equals, so that no single one represents all
         let member = |group: usize, other: usize| list[group][other % list[group].len()];
         let mut distance = 2;
         while distance < list.len() {

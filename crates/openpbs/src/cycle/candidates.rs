@@ -365,7 +365,7 @@ impl Candidates for SortedCandidates<'_> {
         self.is_sorted = false;
     }
 
-    // what starts or is promised a start is charged for this cycle, and the rest is sorted anew
+    // what starts or is promised a start is charged for this cycle, and the rest is sorted again
     fn reserved(&mut self, job: u32) {
         let CycleJob { entity, charge, .. } = self.jobs[job as usize];
         self.is_sorted &= !self.paths.charge(entity as usize, charge);

@@ -1,7 +1,7 @@
 //! The text of the formula, in whichever form a site keeps or pastes it.
 //!
 //! In: a document or listing of the server, `sched_formula`, a directive or a whole command. Out: a
-//! [`SourceFormula`], or why the text is none.
+//! [`SourceFormula`], or why the text has no formula.
 
 use job_sort_formula::diagnostic::{Message, Need};
 use jsf_words::quoted_list;

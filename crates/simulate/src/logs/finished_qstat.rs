@@ -196,7 +196,6 @@ fn attributes_of_end(job: &Value) -> Vec<(String, String)> {
         let owner = text(&job["Job_Owner"]);
         user = owner.split('@').next().unwrap_or_default().to_owned();
     }
-    let seconds = |time: Option<i64>| time.map_or_else(String::new, |time| time.to_string());
     let mut attributes = Vec::new();
     for (name, value) in [
         ("user", user),
@@ -207,11 +206,11 @@ fn attributes_of_end(job: &Value) -> Vec<(String, String)> {
         ("exec_host", text(&job["exec_host"])),
         ("exec_vnode", text(&job["exec_vnode"])),
         (MAX_RUN_SUBJOBS, text(&job[MAX_RUN_SUBJOBS])),
-        ("ctime", seconds(time(job, "ctime"))),
-        ("qtime", seconds(time(job, "qtime"))),
-        ("etime", seconds(time(job, "etime"))),
-        ("start", seconds(time(job, "stime"))),
-        ("end", seconds(end(job))),
+        ("ctime", number(time(job, "ctime"))),
+        ("qtime", number(time(job, "qtime"))),
+        ("etime", number(time(job, "etime"))),
+        ("start", number(time(job, "stime"))),
+        ("end", number(end(job))),
     ] {
         if !value.is_empty() {
             attributes.push((name.to_owned(), value));
@@ -241,6 +240,11 @@ fn end(job: &Value) -> Option<i64> {
 
 fn time(job: &Value, name: &str) -> Option<i64> {
     seconds_of_ctime(&text(&job[name]))
+}
+
+/// A time as accounting records have it; empty if it is not known.
+fn number(time: Option<i64>) -> String {
+    time.map_or_else(String::new, |time| time.to_string())
 }
 
 /// The text of a string or a number; empty for anything else.

@@ -261,22 +261,28 @@ mod tests {
             schedule: &schedules[side],
             statistics: &statistics[side],
         };
-        let of_jobs = |measure, statistic| Measure::OfJobs(measure, statistic);
         let change_of =
             |measure| run(0).change_to(&run(1), measure, None, difference.block_seconds);
         let expected = difference.bounded_slowdown;
-        let found =
-            change_of(of_jobs(JobMeasure::BoundedSlowdown, Statistic::Mean)).expect("a change");
+        let found = change_of(Measure::OfJobs(
+            JobMeasure::BoundedSlowdown,
+            Statistic::Mean,
+        ))
+        .expect("a change");
         assert!(found.blocks == expected.blocks && found.jobs == expected.jobs);
         assert!((found.difference() - expected.difference()).abs() < 1e-9);
         let ratio = found.standard_error().expect("an error")
             / expected.standard_error().expect("an error");
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
 
-        let median = change_of(of_jobs(JobMeasure::Wait, Statistic::Median)).expect("a change");
+        let median =
+            change_of(Measure::OfJobs(JobMeasure::Wait, Statistic::Median)).expect("a change");
         assert!(median.low <= median.difference() && median.difference() <= median.high);
-        let longest =
-            change_of(of_jobs(JobMeasure::Wait, Statistic::Percentile(100))).expect("a change");
+        let longest = change_of(Measure::OfJobs(
+            JobMeasure::Wait,
+            Statistic::Percentile(100),
+        ))
+        .expect("a change");
         assert_eq!(longest.interval(), None);
         let queue = change_of(Measure::OfRun(RunMeasure::MeanQueue)).expect("a change");
         // by Little's law it changes as the mean wait does, which is not beyond chance in these few

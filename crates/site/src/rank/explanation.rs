@@ -257,11 +257,10 @@ impl Explainer<'_> {
                 found.rates = exchange_rates(program, schema, &own.inputs, part);
                 found.is_complete &= !part.is_spent();
             });
-            let is_of_job = |rate: &ExchangeRate| {
-                site.site_constant(&rate.name, schema, Some(table))
-                    .is_none()
-            };
-            found.rates.retain(is_of_job);
+            found.rates.retain(|rate| {
+                let of_site = site.site_constant(&rate.name, schema, Some(table));
+                of_site.is_none()
+            });
         }
         if let Some(rank) = self.options.to {
             let within = self.options.within;

@@ -68,7 +68,7 @@ impl<'a> Race<'a> {
         let (Some(slurm), Some(aging)) = (slurm, self.ranked.aging.get_or_init(compile)) else {
             return Sweep::new(self.scoring, inputs, "eligible_time", 1.0);
         };
-        // the age of a job that is held, or waits for another one, stands still
+        // the age of a job that is held, or waits for another one, does not grow
         if !slurm.is_aging(self.ranked.table.id(row)) {
             return Sweep::constant(self.scoring, inputs);
         }

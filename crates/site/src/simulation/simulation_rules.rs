@@ -104,13 +104,14 @@ impl Site {
         let mut non_prime_config = self.config.in_non_prime_time();
         // without times it is prime time for the whole log
         non_prime_config = non_prime_config.filter(|_| !times.is_empty());
-        let preempts = |config: &SchedConfig| config.preemptive_sched.prime;
-        let preempts_at_all =
-            preempts(&self.config) || non_prime_config.as_ref().is_some_and(preempts);
+        let in_prime = self.config.preemptive_sched.prime;
+        let in_non_prime =
+            (non_prime_config.as_ref()).is_some_and(|config| config.preemptive_sched.prime);
+        let preempts_at_all = in_prime || in_non_prime;
         let (state, mut cycle) = pools.cycle(&limited, of_arrays, preempts_at_all, true);
         let has_levels = cycle.levels.is_preemptive;
         // the levels are made if jobs preempt at any time, and begin as in prime time
-        cycle.levels.is_preemptive &= preempts(&self.config);
+        cycle.levels.is_preemptive &= in_prime;
         cycle.times = times;
         if let Some(backfill) = self.backfill(options) {
             let CycleRules { times, levels, .. } = cycle;
@@ -126,7 +127,7 @@ impl Site {
                 Some(_) => cycle.strict_ordering,
                 None => config.strict_ordering.prime,
             },
-            is_preemptive: has_levels && preempts(&config),
+            is_preemptive: has_levels && config.preemptive_sched.prime,
             order: self.simulated_order(&config, workload),
         });
         let rules = SimulationRules {

@@ -149,7 +149,7 @@ impl<'g> Writer<'g> {
         self.tokens.push(token.into());
     }
 
-    /// Writes what a rule stands for.
+    /// Writes a text that a rule produces.
     fn rule(&mut self, name: &str, depth: u64) {
         for (rule, alternatives) in RULES {
             if rule == name {
